@@ -1,0 +1,81 @@
+"""The Model Context Protocol in Python, whole: server, client and tools for all five protocol versions.
+
+Names are imported when they are first used, so that a program loads only the half it needs.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from splice.client.client import Change as Change
+    from splice.client.client import Client as Client
+    from splice.client.targets import HTTPServer as HTTPServer
+    from splice.client.targets import StdioServer as StdioServer
+    from splice.errors import ConnectionClosed as ConnectionClosed
+    from splice.errors import InternalError as InternalError
+    from splice.errors import InvalidParams as InvalidParams
+    from splice.errors import InvalidRequest as InvalidRequest
+    from splice.errors import LocalProtocolError as LocalProtocolError
+    from splice.errors import MCPError as MCPError
+    from splice.errors import MethodNotFound as MethodNotFound
+    from splice.errors import MissingClientCapability as MissingClientCapability
+    from splice.errors import ProtocolError as ProtocolError
+    from splice.errors import RemoteProtocolError as RemoteProtocolError
+    from splice.errors import RequestTimeout as RequestTimeout
+    from splice.errors import ResourceNotFound as ResourceNotFound
+    from splice.errors import RPCError as RPCError
+    from splice.errors import ToolError as ToolError
+    from splice.errors import TransportError as TransportError
+    from splice.errors import UnsupportedProtocolVersion as UnsupportedProtocolVersion
+    from splice.schema.functions import Header as Header
+    from splice.server.context import Context as Context
+    from splice.server.context import Elicited as Elicited
+    from splice.server.context import InputRequired as InputRequired
+    from splice.server.results import Audio as Audio
+    from splice.server.results import File as File
+    from splice.server.results import Image as Image
+    from splice.server.server import Server as Server
+
+_HOMES = {
+    "splice.client.client": ("Change", "Client"),
+    "splice.client.targets": ("HTTPServer", "StdioServer"),
+    "splice.errors": (
+        "ConnectionClosed",
+        "InternalError",
+        "InvalidParams",
+        "InvalidRequest",
+        "LocalProtocolError",
+        "MCPError",
+        "MethodNotFound",
+        "MissingClientCapability",
+        "ProtocolError",
+        "RPCError",
+        "RemoteProtocolError",
+        "RequestTimeout",
+        "ResourceNotFound",
+        "ToolError",
+        "TransportError",
+        "UnsupportedProtocolVersion",
+    ),
+    "splice.schema.functions": ("Header",),
+    "splice.server.context": ("Context", "Elicited", "InputRequired"),
+    "splice.server.results": ("Audio", "File", "Image"),
+    "splice.server.server": ("Server",),
+}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+
+__all__ = sorted(_HOME_OF)  # noqa: PLE0605 - one table says both where a name lives and that it is public
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name from where it lives."""
+    module = _HOME_OF.get(name)
+    if module is None:
+        raise AttributeError(f"module 'splice' has no attribute {name!r}")
+    value = getattr(import_module(module), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

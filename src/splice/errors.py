@@ -1,0 +1,139 @@
+"""Every exception this package raises, and every error code it knows.
+
+    MCPError
+    ├── TransportError                  bytes could not be moved
+    │   ├── ConnectionClosed            the peer is gone; for a child process: its exit code and last words
+    │   └── RequestTimeout              no answer in the time the caller gave
+    ├── ProtocolError                   a message broke the rules
+    │   ├── LocalProtocolError          ...and we were about to send it
+    │   └── RemoteProtocolError         ...and the peer sent it
+    ├── RPCError                        a JSON-RPC error, received from a peer or raised to answer one
+    │   ├── ParseError                  -32700  not JSON
+    │   ├── InvalidRequest              -32600  JSON, but not a request we may answer
+    │   ├── MethodNotFound              -32601
+    │   ├── InvalidParams               -32602
+    │   ├── InternalError               -32603
+    │   ├── ResourceNotFound            -32002  before 2026-07-28; -32602 from there on
+    │   ├── HeaderMismatch              -32020  an HTTP header contradicts the body
+    │   ├── MissingClientCapability     -32021
+    │   ├── UnsupportedProtocolVersion  -32022
+    │   └── URLElicitationRequired      -32042  2025-11-25 only
+    └── ToolError                       a tool failed; the model gets to read why
+
+https://modelcontextprotocol.io/specification/2026-07-28/basic#error-codes
+"""
+
+from typing import Any, ClassVar
+
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
+RESOURCE_NOT_FOUND = -32002
+HEADER_MISMATCH = -32020
+MISSING_CLIENT_CAPABILITY = -32021
+UNSUPPORTED_PROTOCOL_VERSION = -32022
+URL_ELICITATION_REQUIRED = -32042
+USER_REJECTED = -1
+
+
+class MCPError(Exception):
+    """The root of every error this package raises."""
+
+
+class TransportError(MCPError):
+    """Bytes could not be moved."""
+
+
+class ConnectionClosed(TransportError):
+    """The peer is gone, or was never there; every pending request fails with this."""
+
+
+class RequestTimeout(TransportError):
+    """No answer arrived in the time the caller gave; the request was cancelled."""
+
+
+class ProtocolError(MCPError):
+    """A message broke the rules of the protocol."""
+
+
+class LocalProtocolError(ProtocolError):
+    """We were about to break the rules; nothing was sent."""
+
+
+class RemoteProtocolError(ProtocolError):
+    """The peer broke the rules."""
+
+
+class RPCError(MCPError):
+    """A JSON-RPC error response, received from a peer or raised to answer one.
+
+    Raise a subclass inside a handler and the peer receives its code, message and data. An error received from a
+    peer is raised as the subclass that owns its code, or as plain `RPCError` when none does.
+    """
+
+    code: int = INTERNAL_ERROR
+    by_code: ClassVar[dict[int, type["RPCError"]]] = {}
+
+    def __init_subclass__(cls, *, code: int, **options: Any) -> None:
+        """Let the subclass own `code`."""
+        super().__init_subclass__(**options)
+        cls.code = code
+        RPCError.by_code[code] = cls
+
+    def __init__(self, message: str, data: Any = None, *, code: int | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.data = data
+        if code is not None:
+            self.code = code
+
+    @classmethod
+    def received(cls, code: int, message: str, data: Any = None) -> "RPCError":
+        """Build the exception that stands for an error a peer sent."""
+        return cls.by_code.get(code, RPCError)(message, data, code=code)
+
+
+class ParseError(RPCError, code=PARSE_ERROR):
+    """What arrived is not JSON, or not UTF-8."""
+
+
+class InvalidRequest(RPCError, code=INVALID_REQUEST):
+    """What arrived is JSON, but no message that may be answered here and now."""
+
+
+class MethodNotFound(RPCError, code=METHOD_NOT_FOUND):
+    """The method does not exist in this protocol version, or its capability was not declared."""
+
+
+class InvalidParams(RPCError, code=INVALID_PARAMS):
+    """The params do not have the shape that the method asks for."""
+
+
+class InternalError(RPCError, code=INTERNAL_ERROR):
+    """The receiver failed through no fault of the sender."""
+
+
+class ResourceNotFound(RPCError, code=RESOURCE_NOT_FOUND):
+    """No resource has this URI. The code on the wire depends on the protocol version."""
+
+
+class HeaderMismatch(RPCError, code=HEADER_MISMATCH):
+    """An HTTP header is missing, malformed or contradicts the body."""
+
+
+class MissingClientCapability(RPCError, code=MISSING_CLIENT_CAPABILITY):
+    """The request needs a capability that the client did not declare."""
+
+
+class UnsupportedProtocolVersion(RPCError, code=UNSUPPORTED_PROTOCOL_VERSION):
+    """The request names a protocol version that the server does not speak."""
+
+
+class URLElicitationRequired(RPCError, code=URL_ELICITATION_REQUIRED):
+    """The user has to visit a URL before the request can succeed (2025-11-25 only)."""
+
+
+class ToolError(MCPError):
+    """A tool failed. Raise it with a message for the model: it arrives word for word."""

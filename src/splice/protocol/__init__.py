@@ -1,0 +1,1 @@
+"""What is on the wire: pure data, no clock, no sockets."""

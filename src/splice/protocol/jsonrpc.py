@@ -1,0 +1,240 @@
+"""JSON-RPC messages, and the door every byte comes through.
+
+`decode` turns one JSON text into one message or raises `BadMessage`, which already is the error to answer with:
+it knows the code, says what is wrong, and names the id when one could be read. `Lines` cuts a byte stream into
+such texts. Both hold limits: nothing larger or deeper than allowed is ever turned into objects.
+
+What the decoder refuses beyond bad JSON: bytes that are not UTF-8, a byte order mark, NaN, ids that are null,
+fractions or booleans. An error whose id is null counts as one without an id, as plain JSON-RPC writes it. Of a key
+that occurs twice, the last one counts.
+
+https://modelcontextprotocol.io/specification/2026-07-28/basic#messages
+"""
+
+from collections.abc import Iterator
+from itertools import accumulate
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+from msgspec import UNSET, Raw, Struct, UnsetType
+
+from splice.errors import INVALID_REQUEST, PARSE_ERROR, RPCError
+
+RequestId: TypeAlias = int | str
+
+MAX_MESSAGE_BYTES = 16 * 1024 * 1024
+"""The largest message read from a stream, in bytes."""
+
+MAX_DEPTH = 128
+"""How deep arrays and objects of one message may nest."""
+
+
+class ErrorObject(Struct, omit_defaults=True):
+    """The `error` member of a failed response."""
+
+    code: int
+    message: str
+    data: Any = UNSET
+
+
+class Request(Struct, tag_field="jsonrpc", tag="2.0", omit_defaults=True):
+    """A call that must be answered once. `params` is `Raw` when it arrived, a Struct or `Raw` when it leaves."""
+
+    id: RequestId
+    method: str
+    params: Any = UNSET
+
+
+class Notification(Struct, tag_field="jsonrpc", tag="2.0", omit_defaults=True):
+    """A message that is never answered. `params` as in `Request`."""
+
+    method: str
+    params: Any = UNSET
+
+
+class Success(Struct, tag_field="jsonrpc", tag="2.0", omit_defaults=True):
+    """The response to a request that succeeded. `result` is `Raw` when it arrived, a Struct or `Raw` when it leaves."""
+
+    id: RequestId
+    result: Any
+
+
+class Failure(Struct, tag_field="jsonrpc", tag="2.0", omit_defaults=True):
+    """The response to a request that failed. It has no id when the request's own could not be read."""
+
+    error: ErrorObject
+    id: RequestId | UnsetType = UNSET
+
+
+Response: TypeAlias = Success | Failure
+Message: TypeAlias = Request | Notification | Success | Failure
+
+
+class BadMessage(RPCError, code=INVALID_REQUEST):
+    """What arrived is no message. Carries the id that a reply must repeat, when there is one."""
+
+    def __init__(self, message: str, *, code: int = INVALID_REQUEST, id: RequestId | UnsetType = UNSET) -> None:
+        super().__init__(message, code=code)
+        self.id = id
+
+    def response(self) -> Failure:
+        """Build the reply."""
+        return failure(self.id, self)
+
+
+class _Wire(Struct):
+    """Any message at all, its contents untouched."""
+
+    jsonrpc: Literal["2.0"]
+    id: RequestId | UnsetType | None = UNSET
+    method: str | UnsetType = UNSET
+    params: Raw | UnsetType = UNSET
+    result: Raw | UnsetType = UNSET
+    error: ErrorObject | UnsetType = UNSET
+
+
+class _Head(Struct):
+    """The id of what is no message."""
+
+    id: Any = None
+
+
+_decoder = msgspec.json.Decoder(_Wire)
+_head_decoder = msgspec.json.Decoder(_Head)
+_encoder = msgspec.json.Encoder()
+_NOT_STRUCTURE = bytes(set(range(256)) - set(b'"[]{}'))
+_STEP = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
+
+
+def encode(message: Any) -> bytes:
+    """Write a message, or a list of messages, as JSON text without newlines."""
+    return _encoder.encode(message)
+
+
+def raw(value: Any) -> Raw:
+    """Write any wire value now, to be sent later as it is."""
+    return Raw(_encoder.encode(value))
+
+
+def failure(id: RequestId | UnsetType, error: RPCError) -> Failure:
+    """Build the response that reports `error`."""
+    return Failure(ErrorObject(error.code, error.message, UNSET if error.data is None else error.data), id)
+
+
+def decode(data: bytes, *, max_depth: int = MAX_DEPTH) -> Message:
+    """Read one message.
+
+    Raises `BadMessage`: -32700 for what is not JSON in UTF-8, -32600 for JSON that is no message.
+    """
+    check_text(data, max_depth=max_depth)
+    try:
+        return _classify(_decoder.decode(data))
+    except msgspec.ValidationError as error:
+        raise _refusal(data, str(error)) from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise BadMessage(f"Parse error: {error}", code=PARSE_ERROR) from None
+    except RecursionError:
+        raise BadMessage("Parse error: the message nests too deeply", code=PARSE_ERROR) from None
+
+
+def check_text(data: bytes, *, max_depth: int = MAX_DEPTH) -> None:
+    """Refuse what is not UTF-8 or nests deeper than `max_depth`, before any object is built.
+
+    Raises `BadMessage` with code -32700.
+    """
+    if not data.isascii():
+        try:
+            data.decode()
+        except UnicodeDecodeError as error:
+            raise BadMessage(f"Parse error: not UTF-8 at byte {error.start}", code=PARSE_ERROR) from None
+    if data.count(b"[") + data.count(b"{") > max_depth and depth(data) > max_depth:
+        raise BadMessage(f"Parse error: nested deeper than {max_depth} levels", code=PARSE_ERROR)
+
+
+def depth(data: bytes) -> int:
+    """Tell how deep the arrays and objects of a JSON text nest, without parsing it."""
+    unescaped = data.replace(b"\\\\", b"").replace(b'\\"', b"")
+    brackets = b"".join(unescaped.translate(None, _NOT_STRUCTURE).split(b'"')[::2])
+    return max(accumulate(map(_STEP.__getitem__, brackets)), default=0)
+
+
+def is_batch(data: bytes) -> bool:
+    """Tell whether a JSON text is an array."""
+    return data[:1] == b"[" or data.lstrip()[:1] == b"["
+
+
+def split_batch(data: bytes) -> list[bytes]:
+    """Cut a batch into the texts of its messages.
+
+    Raises `BadMessage` for what is not a JSON array, and for an empty one.
+    """
+    check_text(data)
+    try:
+        items = msgspec.json.decode(data, type=list[Raw])
+    except msgspec.DecodeError as error:
+        raise BadMessage(f"Parse error: {error}", code=PARSE_ERROR) from None
+    if not items:
+        raise BadMessage("Invalid request: the batch is empty")
+    return [bytes(item) for item in items]
+
+
+def _classify(wire: _Wire) -> Message:
+    if isinstance(wire.method, str):
+        if isinstance(wire.id, UnsetType):
+            return Notification(wire.method, wire.params)
+        if wire.id is not None:
+            return Request(wire.id, wire.method, wire.params)
+    elif isinstance(wire.error, ErrorObject):
+        return Failure(wire.error, UNSET if wire.id is None else wire.id)
+    elif isinstance(wire.result, Raw) and isinstance(wire.id, int | str):
+        return Success(wire.id, wire.result)
+    if wire.id is None:
+        raise BadMessage("Invalid request: the id is null")
+    raise BadMessage("Invalid request: neither a method, a result nor an error", id=wire.id)
+
+
+def _refusal(data: bytes, why: str) -> BadMessage:
+    """Say why JSON is no message, with its id if that much can be read."""
+    try:
+        found = _head_decoder.decode(data).id
+    except msgspec.ValidationError:
+        return BadMessage(f"Invalid request: {why}")
+    except (msgspec.DecodeError, RecursionError) as error:
+        return BadMessage(f"Parse error: {error}", code=PARSE_ERROR)
+    known = found if isinstance(found, int | str) and not isinstance(found, bool) else UNSET
+    return BadMessage(f"Invalid request: {why}", id=known)
+
+
+class Lines:
+    """Cuts a byte stream into lines; one that is too long is dropped and reported, the next one counts again."""
+
+    def __init__(self, max_bytes: int = MAX_MESSAGE_BYTES) -> None:
+        self._max_bytes = max_bytes
+        self._parts: list[bytes] = []
+        self._size = 0
+        self._skipping = False
+
+    def feed(self, data: bytes) -> Iterator[bytes | BadMessage]:
+        """Take what arrived; yield each complete line without its end, or the reason why it was dropped."""
+        *complete, rest = data.split(b"\n")
+        for part in complete:
+            self._hold(part)
+            line = self._take()
+            if not isinstance(line, bytes) or (line and not line.isspace()):
+                yield line
+        self._hold(rest)
+
+    def _hold(self, part: bytes) -> None:
+        self._size += len(part)
+        if self._size > self._max_bytes:
+            self._skipping = True
+            self._parts.clear()
+        elif part:
+            self._parts.append(part)
+
+    def _take(self) -> bytes | BadMessage:
+        line, skipped, size = b"".join(self._parts), self._skipping, self._size
+        self._parts, self._size, self._skipping = [], 0, False
+        if skipped:
+            return BadMessage(f"Invalid request: a message of {size} bytes is over the limit of {self._max_bytes}")
+        return line
