@@ -1,0 +1,103 @@
+"""Sealed text: what a server hands to a client to bring back later, and nobody else can read or change.
+
+A token is `key id | nonce | AES-256-GCM(expiry | payload)`, url-safe. What it is bound to (who asked, and what was
+asked) is authenticated with it but not in it. Keys form a ring: the first one seals, every one opens, so a key can
+be exchanged without breaking what is under way: put the new one first, drop the old one when its tokens expired.
+
+https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
+"""
+
+import hashlib
+import os
+from binascii import Error as NotBase64
+from binascii import a2b_base64, b2a_base64
+from collections.abc import Sequence
+from typing import Protocol
+
+KEY_BYTES = 32
+"""The shortest secret that is taken as a key."""
+
+TTL_SECONDS = 600.0
+"""How long a token can be opened, unless told otherwise."""
+
+_ID_BYTES = 8
+_NONCE_BYTES = 12
+_EXPIRY_BYTES = 8
+_URL_SAFE = bytes.maketrans(b"+/", b"-_")
+_STANDARD = bytes.maketrans(b"-_", b"+/")
+
+
+class SealBroken(ValueError):  # says what happened, as all our errors do
+    """The text is not ours, not for this purpose, changed, or too old. Which of these, is nobody's business."""
+
+    def __init__(self) -> None:
+        super().__init__("not a valid token, or an expired one")
+
+
+class _Cipher(Protocol):
+    def encrypt(self, nonce: bytes, data: bytes, associated_data: bytes | None) -> bytes: ...
+
+    def decrypt(self, nonce: bytes, data: bytes, associated_data: bytes | None) -> bytes: ...
+
+
+class Sealer:
+    """Seals and opens with a ring of keys; with none given, one is made that lives as long as the process."""
+
+    def __init__(self, keys: Sequence[bytes] = (), ttl_seconds: float = TTL_SECONDS) -> None:
+        if any(len(key) < KEY_BYTES for key in keys):
+            raise ValueError(f"a key must have at least {KEY_BYTES} bytes, from a source of randomness")
+        ring = list(keys) or [os.urandom(KEY_BYTES)]
+        self._keys = {_derive(key, b"id", _ID_BYTES): _derive(key, b"aes", KEY_BYTES) for key in ring}
+        self._ciphers: dict[bytes, _Cipher] = {}
+        self._first = next(iter(self._keys))
+        self._ttl_seconds = ttl_seconds
+
+    def seal(self, payload: bytes, bound: bytes, now: float) -> str:
+        """Seal `payload` for whoever can name `bound` again before it expires."""
+        nonce = os.urandom(_NONCE_BYTES)
+        expiry = int((now + self._ttl_seconds) * 1000).to_bytes(_EXPIRY_BYTES, "big")
+        sealed = self._cipher(self._first).encrypt(nonce, expiry + payload, bound)
+        return _to_text(self._first + nonce + sealed)
+
+    def open(self, text: str, bound: bytes, now: float) -> bytes:
+        """Return the payload. Raises `SealBroken`."""
+        token = _to_bytes(text)
+        key_id, nonce = token[:_ID_BYTES], token[_ID_BYTES : _ID_BYTES + _NONCE_BYTES]
+        if key_id not in self._keys or len(nonce) < _NONCE_BYTES:
+            raise SealBroken
+        try:
+            content = self._cipher(key_id).decrypt(nonce, token[_ID_BYTES + _NONCE_BYTES :], bound)
+        except Exception:  # noqa: BLE001  # the library's own type would have to be imported to be named
+            raise SealBroken from None
+        if int.from_bytes(content[:_EXPIRY_BYTES], "big") <= now * 1000:
+            raise SealBroken
+        return content[_EXPIRY_BYTES:]
+
+    def _cipher(self, key_id: bytes) -> _Cipher:
+        """Build a cipher when it is first needed: the library takes longer to load than all the rest of a server."""
+        cipher = self._ciphers.get(key_id)
+        if cipher is None:
+            from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415  # see the docstring
+
+            cipher = self._ciphers[key_id] = AESGCM(self._keys[key_id])
+        return cipher
+
+
+def _derive(key: bytes, purpose: bytes, size: int) -> bytes:
+    return hashlib.blake2b(key, digest_size=size, person=b"splice." + purpose).digest()
+
+
+def _to_text(token: bytes) -> str:
+    return b2a_base64(token, newline=False).translate(_URL_SAFE).rstrip(b"=").decode()
+
+
+def _to_bytes(text: str) -> bytes:
+    """Undo `_to_text`, and only that: of all spellings of the same bytes, one is accepted."""
+    try:
+        coded = text.encode("ascii").translate(_STANDARD)
+        token = a2b_base64(coded + b"=" * (-len(coded) % 4), strict_mode=True)
+    except (NotBase64, UnicodeEncodeError):
+        raise SealBroken from None
+    if _to_text(token) != text:
+        raise SealBroken
+    return token

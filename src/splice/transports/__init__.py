@@ -1,0 +1,1 @@
+"""Moves bytes. The first layer with asyncio."""

@@ -1,0 +1,143 @@
+"""The reply to one HTTP request, committed late.
+
+Nothing is sent until there is something to say. If that is the response, it leaves as one JSON body with the status
+that fits; if it is a notification or a question, the reply becomes an event stream, and the response its last event.
+
+https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#receiving-messages
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from typing import Any, TypeAlias
+
+import msgspec
+
+from splice.errors import InternalError
+from splice.protocol.jsonrpc import Response, encode, failure
+from splice.rules.sse import encode_event
+
+ASGIMessage: TypeAlias = MutableMapping[str, Any]
+Scope: TypeAlias = MutableMapping[str, Any]
+Receive: TypeAlias = Callable[[], Awaitable[ASGIMessage]]
+Send: TypeAlias = Callable[[ASGIMessage], Awaitable[None]]
+HeaderList: TypeAlias = Sequence[tuple[bytes, bytes]]
+
+_JSON_TYPE = (b"content-type", b"application/json")
+_STREAM_HEADERS = (
+    (b"content-type", b"text/event-stream"),
+    (b"cache-control", b"no-cache, no-transform"),
+    (b"x-accel-buffering", b"no"),
+)
+
+log = logging.getLogger("splice.transport")
+
+
+class Reply:
+    """What is sent back on one HTTP request. Once it is closed, everything more is dropped in silence."""
+
+    __slots__ = ("_lock", "_send", "closed", "headers", "on_stream", "quiet", "streaming")
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._lock: asyncio.Lock | None = None
+        self.streaming = False
+        """The status is sent, and events may follow."""
+        self.closed = False
+        """No more may be sent: the reply is complete, or the client is gone."""
+        self.quiet = False
+        """Nothing was sent since the keep-alive clock looked last."""
+        self.headers: HeaderList = ()
+        """Headers to send whatever the reply turns out to be."""
+        self.on_stream: Callable[[], None] | None = None
+        """Told once, when the reply becomes a stream."""
+
+    async def respond(self, status: int, body: bytes) -> None:
+        """Send the response and end: a JSON body with this status, or the last event if the stream has begun."""
+        if self.closed:
+            return
+        self.closed = True
+        if self._lock is None:
+            await self._whole(status, body, ())
+            return
+        async with self._lock:
+            if self.streaming:
+                await self._put({"type": "http.response.body", "body": encode_event(body)})
+            else:
+                await self._whole(status, body, ())
+
+    async def refuse(self, status: int, body: bytes, headers: HeaderList) -> None:
+        """Send an error with headers of its own, unless something was sent already."""
+        if not self.closed and self._lock is None:
+            self.closed = True
+            await self._whole(status, body, headers)
+
+    async def accept(self, status: int = 202) -> None:
+        """End without a body."""
+        if not self.closed:
+            self.closed = True
+            await self._send({"type": "http.response.start", "status": status, "headers": list(self.headers)})
+            await self._send({"type": "http.response.body", "body": b""})
+
+    async def event(self, data: bytes) -> None:
+        """Send one message as an event; the first one makes the reply a stream."""
+        await self.write(encode_event(data))
+
+    async def write(self, chunk: bytes) -> None:
+        """Send encoded events, waiting while the client does not read. An empty chunk begins the stream, no more."""
+        if self.closed:
+            return
+        if self._lock is None:
+            self._lock = asyncio.Lock()
+        async with self._lock:
+            await self._begin()
+            if chunk:
+                await self._put({"type": "http.response.body", "body": chunk, "more_body": True})
+        self.quiet = False
+
+    @property
+    def busy(self) -> bool:
+        """Something is being sent right now, or waits for the client to read."""
+        return self._lock is not None and self._lock.locked()
+
+    async def end(self) -> None:
+        """End the stream here, beginning it if need be: there will be no response."""
+        if self.closed:
+            return
+        await self.write(b"")
+        self.closed = True
+        await self._put({"type": "http.response.body", "body": b""})
+
+    def lose(self) -> None:
+        """The client is gone."""
+        self.closed = True
+
+    async def _begin(self) -> None:
+        if not self.streaming:
+            headers = [*_STREAM_HEADERS, *self.headers]
+            await self._put({"type": "http.response.start", "status": 200, "headers": headers})
+            self.streaming = True
+            if self.on_stream is not None:
+                self.on_stream()
+
+    async def _whole(self, status: int, body: bytes, headers: HeaderList) -> None:
+        length = (b"content-length", b"%d" % len(body))
+        start = {"type": "http.response.start", "status": status, "headers": [_JSON_TYPE, length, *self.headers, *headers]}
+        await self._send(start)
+        await self._send({"type": "http.response.body", "body": body})
+
+    async def _put(self, message: ASGIMessage) -> None:
+        """Send, and take it as the end if the client is gone: a handler that notifies must not fail of it."""
+        try:
+            await self._send(message)
+        except OSError:
+            self.lose()
+
+
+def written(response: Response) -> bytes:
+    """Write a response as JSON; if it cannot be, write that instead."""
+    try:
+        return encode(response)
+    except (TypeError, ValueError, RecursionError, msgspec.MsgspecError) as error:
+        log.error("the result of request %r is no JSON: %s", response.id, error)
+        return encode(failure(response.id, InternalError(f"Internal error: the result is no JSON ({error})")))
