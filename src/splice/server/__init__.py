@@ -1,0 +1,1 @@
+"""Offers features: what an author of a server uses."""

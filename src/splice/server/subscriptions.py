@@ -1,0 +1,121 @@
+"""Who wants to hear of changes, in both eras: one hub per server.
+
+A modern client opens a `subscriptions/listen` stream with a filter. A legacy client hears of every list that
+changed, and of the resources it subscribed to. Changes are levels, not events: what a slow listener has not been
+told yet is kept once, however often it changes, so a listener can never fall behind by more than its own filter.
+
+https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions
+"""
+
+import asyncio
+from typing import Any, TypeAlias
+
+from msgspec import UNSET, UnsetType
+
+from splice.protocol.jsonrpc import Notification, RequestId
+from splice.protocol.lifecycle import META_SUBSCRIPTION_ID
+from splice.protocol.methods import (
+    ACKNOWLEDGED,
+    PROMPTS_CHANGED,
+    RESOURCE_UPDATED,
+    RESOURCES_CHANGED,
+    TOOLS_CHANGED,
+)
+from splice.protocol.notifications import (
+    AcknowledgedParams,
+    ListChangedParams,
+    ListenResult,
+    ResourceUpdatedParams,
+    SubscriptionFilter,
+)
+from splice.rules.eras import Session
+from splice.transports.base import Exchange
+
+Change: TypeAlias = tuple[str, str | None]
+"""A notification's method, and the URI for a resource."""
+
+
+def change_note(change: Change, meta: dict[str, Any] | UnsetType = UNSET) -> Notification:
+    """Build the notification that tells of a change."""
+    method, uri = change
+    if uri is None:
+        params: Any = UNSET if isinstance(meta, UnsetType) else ListChangedParams(meta=meta)
+    else:
+        params = ResourceUpdatedParams(uri=uri, meta=meta)
+    return Notification(method, params)
+
+
+class Listener:
+    """One open `subscriptions/listen` stream."""
+
+    def __init__(self, wanted: SubscriptionFilter) -> None:
+        self.changes: dict[Change, None] = {}
+        self.closed = False
+        self._news = asyncio.Event()
+        uris = wanted.resource_subscriptions
+        self._wanted: set[Change] = {
+            (row.name, None)
+            for row, asked in (
+                (TOOLS_CHANGED, wanted.tools_list_changed),
+                (PROMPTS_CHANGED, wanted.prompts_list_changed),
+                (RESOURCES_CHANGED, wanted.resources_list_changed),
+            )
+            if asked is True
+        } | {(RESOURCE_UPDATED.name, uri) for uri in (() if isinstance(uris, UnsetType) else uris)}
+
+    def tell(self, change: Change) -> None:
+        """Remember a change, if it was asked for, until the stream takes it."""
+        if change in self._wanted:
+            self.changes[change] = None
+            self._news.set()
+
+    def close(self) -> None:
+        """Let the stream end with its result."""
+        self.closed = True
+        self._news.set()
+
+    async def run(self, exchange: Exchange, meta: dict[str, Any]) -> None:
+        """Pass changes on until the stream is closed."""
+        while not self.closed:
+            await self._news.wait()
+            self._news.clear()
+            while self.changes:
+                change = next(iter(self.changes))
+                del self.changes[change]
+                await exchange.notify(change_note(change, meta))
+
+
+class Subscriptions:
+    """Every listener of one server, whatever its era."""
+
+    def __init__(self) -> None:
+        self.sessions: set[Session] = set()
+        self.listeners: set[Listener] = set()
+
+    def publish(self, change: Change) -> None:
+        """Tell everybody who wants to know."""
+        for listener in self.listeners:
+            listener.tell(change)
+        uri = change[1]
+        note = change_note(change)
+        for session in self.sessions:
+            if session.version is not None and (uri is None or uri in session.subscriptions):
+                session.push(note)
+
+    async def listen(self, exchange: Exchange, wanted: SubscriptionFilter) -> ListenResult:
+        """Serve one `subscriptions/listen` request until the client cancels it or the server stops."""
+        id: RequestId = exchange.request.id
+        meta: dict[str, Any] = {META_SUBSCRIPTION_ID: id}
+        listener = Listener(wanted)
+        self.listeners.add(listener)
+        try:
+            await exchange.notify(Notification(ACKNOWLEDGED.name, AcknowledgedParams(notifications=wanted, meta=meta)))
+            await listener.run(exchange, meta)
+        finally:
+            self.listeners.discard(listener)
+        return ListenResult(meta=dict(meta))
+
+    def close(self) -> None:
+        """End every stream with its result."""
+        for listener in list(self.listeners):
+            listener.close()
