@@ -4,7 +4,8 @@ Everything mutable about requests in flight stands here, and each question is as
 no bytes and knows no clock; it keeps an opaque handle per request (a task, a future) and gives it back exactly
 once. From that follow the rules every transport inherits:
 
-- a request that arrived gets at most one reply, and none after it was cancelled (`finish` says yes once);
+- a request that arrived gets at most one reply, and none after it was cancelled (`finish` says yes once, and only
+  to the handle that was entered: a cancelled request cannot answer for a later one with the same id);
 - a request we sent gets exactly one outcome (`settle` or `abandon` or `close` hands its handle out once);
 - progress only reaches a request that is still running, and only grows.
 
@@ -39,17 +40,20 @@ class ExchangeTable(Generic[InHandle, OutHandle]):
         self._inbound[id] = handle
         return True
 
-    def finish(self, id: RequestId) -> bool:
+    def finish(self, id: RequestId, handle: InHandle) -> bool:
         """Claim the right to reply. True once, and never after a cancellation."""
-        return self._inbound.pop(id, None) is not None
+        if self._inbound.get(id) is not handle:
+            return False
+        del self._inbound[id]
+        return True
 
     def cancel(self, id: RequestId) -> InHandle | None:
         """Forget a request that the peer cancelled; the handle is for stopping its work. None: too late, or unknown."""
         return self._inbound.pop(id, None)
 
-    def is_open(self, id: RequestId) -> bool:
+    def is_open(self, id: RequestId, handle: InHandle) -> bool:
         """Tell whether a request that arrived still waits for its reply."""
-        return id in self._inbound
+        return self._inbound.get(id) is handle
 
     # What we asked of the peer.
 
@@ -77,7 +81,7 @@ class ExchangeTable(Generic[InHandle, OutHandle]):
     def progress(self, token: RequestId, value: float) -> OutHandle | None:
         """Take the handle that a progress report belongs to. None when it is stale, unknown or does not grow."""
         handle = self._outbound.get(token)
-        if handle is None or value <= self._progress.get(token, float("-inf")):
+        if handle is None or not value > self._progress.get(token, float("-inf")):  # NaN does not grow
             return None
         self._progress[token] = value
         return handle
@@ -94,11 +98,17 @@ class ExchangeTable(Generic[InHandle, OutHandle]):
         """Nothing is in flight in either direction."""
         return not self._inbound and not self._outbound
 
-    def close(self) -> tuple[list[InHandle], list[OutHandle]]:
-        """End everything. Hands out, for the last time, what is still in flight: inbound, outbound."""
+    def give_up(self) -> list[OutHandle]:
+        """Begin nothing more and wait for no answer: the peer is not heard any more. It may still get replies."""
         self.closed = True
-        inbound, outbound = list(self._inbound.values()), list(self._outbound.values())
-        self._inbound.clear()
+        outbound = list(self._outbound.values())
         self._outbound.clear()
         self._progress.clear()
+        return outbound
+
+    def close(self) -> tuple[list[InHandle], list[OutHandle]]:
+        """End everything. Hands out, for the last time, what is still in flight: inbound, outbound."""
+        outbound = self.give_up()
+        inbound = list(self._inbound.values())
+        self._inbound.clear()
         return inbound, outbound

@@ -22,6 +22,7 @@ from splice.schema.problems import Problem
 from splice.schema.refusals import BadArguments, bad_arguments, explained
 from splice.schema.shape import Schema
 from splice.schema.types import Types, described
+from splice.schema.values import whole
 
 __all__ = ["BadArguments", "Header", "Signature"]
 
@@ -163,11 +164,11 @@ class Signature:
         if not isinstance(given, dict):
             raise bad_arguments([Problem((), "expected object", given)])
         values = cast("dict[str, Any]", given)
-        if (whole := _whole(values)) != values or str(whole) != str(values):
+        if msgspec.json.encode(tidy := whole(values)) != msgspec.json.encode(values):
             try:
-                return self._decode(msgspec.json.encode(whole))
+                return self._decode(msgspec.json.encode(tidy))
             except msgspec.DecodeError:
-                values = whole
+                values = tidy
         raise bad_arguments(list(self._problems(values)) or [Problem((), str(error))]) from None
 
     def _problems(self, values: dict[str, Any]) -> list[Problem]:
@@ -336,12 +337,3 @@ def _from_text(text: str, wire: Any) -> Any:
         except msgspec.DecodeError:
             return text
     return text
-
-
-def _whole(value: Any) -> Any:
-    """Write 1.0 as 1, everywhere."""
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    if isinstance(value, dict):
-        return {key: _whole(inner) for key, inner in cast("dict[str, Any]", value).items()}
-    return [_whole(inner) for inner in cast("list[Any]", value)] if isinstance(value, list) else value

@@ -84,7 +84,8 @@ class Types:
             return self._generic(kind, origin, typing.get_args(kind))
         if kind is None:
             return self.read(type(None))
-        return self._class(kind) if isinstance(kind, type) else self._special(kind)
+        is_class = isinstance(kind, type) and kind is not Any  # `Any` is a class since Python 3.11
+        return self._class(kind) if is_class else self._special(kind)
 
     def _class(self, kind: type) -> Shape:
         if (plain := _PLAIN.get(kind)) is not None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec import UNSET, Raw, UnsetType
 
-from splice.errors import InvalidParams, InvalidRequest, MethodNotFound, ResourceNotFound
+from splice.errors import InvalidParams, InvalidRequest, LocalProtocolError, MethodNotFound, ResourceNotFound
 from splice.protocol.lifecycle import (
     DiscoverResult,
     EmptyResult,
@@ -172,8 +172,9 @@ async def call_tool(server: "Server", exchange: Exchange, admitted: Admitted) ->
         raise InvalidParams(f"Unknown tool: {params.name}")
     if entry.handler.context_name is None:
         result = await entry.run(params.arguments, admitted.facts, None)
-        if isinstance(result, Result):
-            return result
+        if isinstance(result, InputRequired):
+            raise LocalProtocolError(f"{entry.key} returns InputRequired but takes no Context to find the answers in")
+        return result
     context = server.context(exchange, admitted)
     run = partial(entry.run, params.arguments, admitted.facts, context)
     return await server.asking.run(context, exchange, admitted, run)
@@ -186,7 +187,7 @@ async def get_prompt(server: "Server", exchange: Exchange, admitted: Admitted) -
     if entry is None:
         raise InvalidParams(f"Unknown prompt: {params.name}")
     context = server.context(exchange, admitted)
-    texts = {} if isinstance(params.arguments, UnsetType) else params.arguments
+    texts: dict[str, str] = {} if isinstance(params.arguments, UnsetType) else params.arguments
     return await server.asking.run(context, exchange, admitted, partial(entry.run, texts, context))
 
 

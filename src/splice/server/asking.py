@@ -10,7 +10,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
 import hashlib
 import time
 from collections.abc import Awaitable, Callable, Iterator
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 from msgspec import Raw, UnsetType
@@ -96,7 +96,8 @@ def _asked_in(group: BaseExceptionGroup[BaseException]) -> dict[str, InputReques
 
 def _leaves(error: BaseException) -> Iterator[BaseException]:
     if isinstance(error, BaseExceptionGroup):
-        for inner in error.exceptions:
+        group = cast("BaseExceptionGroup[BaseException]", error)
+        for inner in group.exceptions:
             yield from _leaves(inner)
     else:
         yield error

@@ -9,10 +9,10 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
 
 import inspect
 import logging
+import os
 from asyncio import get_running_loop, run_coroutine_threadsafe
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
-from uuid import uuid4
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
@@ -227,7 +227,7 @@ class Context:
 
     async def elicit_url(self, message: str, url: str, *, key: str | None = None) -> Elicited[None]:
         """Ask the user to visit `url`: for sign-ins and secrets, which must never pass through the client."""
-        params = ElicitParams(mode="url", message=message, url=url, elicitation_id=uuid4().hex)
+        params = ElicitParams(mode="url", message=message, url=url, elicitation_id=os.urandom(16).hex())
         return Elicited((await self._ask(ELICIT, params, key)).action)
 
     async def sample(

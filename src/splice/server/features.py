@@ -16,7 +16,8 @@ from splice.protocol.jsonrpc import raw
 from splice.protocol.lifecycle import PageResult
 from splice.rules.eras import Admitted
 from splice.schema.functions import Signature
-from splice.server.context import Context
+from splice.server.context import Context, InputRequired
+from splice.server.results import OPAQUE
 from splice.server.threads import Threads
 
 THREADS = Threads()
@@ -36,9 +37,15 @@ class Handler:
         self.context_name: str | None = next(iter(signature.injected), None)
 
     @classmethod
-    def of(cls, fn: Callable[..., Any], *, blocking: bool, opaque: tuple[type, ...]) -> "Handler":
+    def of(cls, fn: Callable[..., Any], *, blocking: bool) -> "Handler":
         """Read a function's signature. Raises `TypeError` for one that cannot be called by name."""
-        return cls(fn, Signature.of(fn, skip=is_context, opaque=opaque), blocking=blocking)
+        return cls(fn, Signature.of(fn, skip=is_context, opaque=(*OPAQUE, InputRequired)), blocking=blocking)
+
+    @property
+    def name(self) -> str:
+        """The function's name, or its class's."""
+        name: str = getattr(self.fn, "__name__", type(self.fn).__name__)
+        return name
 
     async def call(self, arguments: dict[str, Any], context: Context | None) -> Any:
         """Call the function."""

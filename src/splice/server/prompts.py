@@ -22,7 +22,8 @@ from splice.protocol.prompts import (
 from splice.schema.functions import BadArguments, Signature
 from splice.server.context import Context, InputRequired
 from splice.server.features import Handler
-from splice.server.results import OPAQUE, prompt_result
+from splice.server.options import FeatureOptions, fields
+from splice.server.results import prompt_result
 
 MAX_COMPLETIONS = 100
 
@@ -36,16 +37,12 @@ class PromptEntry:
         self.key = definition.name
 
     @classmethod
-    def of(cls, fn: Callable[..., Any], *, blocking: bool, **display: Any) -> "PromptEntry":
-        """Read a prompt off a function. `display` are fields of `Prompt` that go before what the function says."""
-        handler = Handler.of(fn, blocking=blocking, opaque=(*OPAQUE, InputRequired))
-        fields: dict[str, Any] = {
-            "name": getattr(fn, "__name__", type(fn).__name__),
-            "description": handler.signature.description or UNSET,
-            "arguments": _arguments(handler.signature) or UNSET,
-        }
-        fields.update({key: value for key, value in display.items() if value is not None})
-        return cls(Prompt(**fields), handler)
+    def of(cls, fn: Callable[..., Any], options: FeatureOptions) -> "PromptEntry":
+        """Read a prompt off a function. Raises `TypeError` for one that cannot be called by name."""
+        handler = Handler.of(fn, blocking=options.get("blocking", True))
+        said = handler.signature
+        description, arguments = said.description or UNSET, _arguments(said) or UNSET
+        return cls(Prompt(**fields(options, name=handler.name, description=description, arguments=arguments)), handler)
 
     async def run(self, texts: Mapping[str, str], context: Context | None) -> GetPromptResult | InputRequired:
         """Fill in the prompt. Raises `InvalidParams` for arguments that are missing or do not fit."""

@@ -8,11 +8,14 @@ from typing import Any
 
 from msgspec import UNSET, UnsetType
 
+from splice.errors import ResourceNotFound
 from splice.protocol.resources import ReadResourceResult, Resource, ResourceTemplate
 from splice.protocol.uri_template import UriTemplate
+from splice.schema.functions import BadArguments
 from splice.server.context import Context, InputRequired
 from splice.server.features import Handler
-from splice.server.results import OPAQUE, resource_result
+from splice.server.options import ResourceOptions, fields
+from splice.server.results import resource_result
 
 
 class ResourceEntry:
@@ -49,40 +52,35 @@ class TemplateEntry:
 async def _read(
     handler: Handler, uri: str, texts: dict[str, str], context: Context | None, mime_type: str | None
 ) -> ReadResourceResult | InputRequired:
-    arguments = handler.signature.arguments_from_text(texts)
+    try:
+        arguments = handler.signature.arguments_from_text(texts)
+    except BadArguments as error:
+        raise ResourceNotFound(f"Resource not found: {uri} ({error})", {"uri": uri}) from None
     value = await handler.call(arguments, context)
     return value if isinstance(value, InputRequired) else resource_result(uri, value, mime_type)
 
 
-def resource_entry(
-    fn: Callable[..., Any], uri: str, *, blocking: bool, **display: Any
-) -> ResourceEntry | TemplateEntry:
+def resource_entry(fn: Callable[..., Any], uri: str, options: ResourceOptions) -> ResourceEntry | TemplateEntry:
     """Read a resource, or a template where `uri` has variables, off a function.
 
     Raises `TypeError` when the function's parameters are not the template's variables.
     """
-    handler = Handler.of(fn, blocking=blocking, opaque=(*OPAQUE, InputRequired))
-    template = UriTemplate(uri)
-    _check_parameters(fn, handler, uri, template.variables)
-    fields: dict[str, Any] = {
-        "name": getattr(fn, "__name__", type(fn).__name__),
-        "description": handler.signature.description or UNSET,
-    }
-    fields.update({key: value for key, value in display.items() if value is not None})
-    if template.variables:
-        fields.pop("size", None)
-        return TemplateEntry(ResourceTemplate(uri_template=uri, **fields), handler)
-    return ResourceEntry(Resource(uri=uri, **fields), handler)
+    handler = Handler.of(fn, blocking=options.get("blocking", True))
+    variables = UriTemplate(uri).variables
+    _check_parameters(handler, uri, variables)
+    definition = fields(options, name=handler.name, description=handler.signature.description or UNSET)
+    if variables:
+        return TemplateEntry(ResourceTemplate(uri_template=uri, **definition), handler)
+    return ResourceEntry(Resource(uri=uri, **definition), handler)
 
 
-def _check_parameters(fn: Callable[..., Any], handler: Handler, uri: str, variables: Any) -> None:
+def _check_parameters(handler: Handler, uri: str, variables: Any) -> None:
     schema = handler.signature.input_schema
     accepted, needed = set(schema.get("properties", ())), set(schema.get("required", ()))
-    name = getattr(fn, "__name__", repr(fn))
+    name = handler.name
     if missing := needed - set(variables):
-        raise TypeError(
-            f"{name}: parameter {', '.join(sorted(missing))} is no variable of {uri!r}; add it there, or give it a default"
-        )
+        names = ", ".join(sorted(missing))
+        raise TypeError(f"{name}: parameter {names} is no variable of {uri!r}; add it there, or give it a default")
     if unknown := set(variables) - accepted:
         raise TypeError(f"{name}: {uri!r} has the variable {', '.join(sorted(unknown))}, but no parameter takes it")
 

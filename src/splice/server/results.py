@@ -5,9 +5,9 @@ https://modelcontextprotocol.io/specification/2026-07-28/server/tools#tool-resul
 
 import base64
 import mimetypes
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import msgspec
 from msgspec import UNSET, Struct
@@ -131,10 +131,11 @@ def _blocks(value: Any) -> list[ContentBlock] | None:
         return [single]
     if not isinstance(value, (list, tuple)):
         return None
-    found = [block_of(item) for item in value]
+    items = cast("Sequence[Any]", value)
+    found = [block_of(item) for item in items]
     if not any(found):
         return None
-    return [block or _as_text(item) for block, item in zip(found, value, strict=True)]
+    return [block or _as_text(item) for block, item in zip(found, items, strict=True)]
 
 
 def _as_text(value: Any) -> TextContent:
@@ -172,8 +173,10 @@ def resource_result(uri: str, value: Any, mime_type: str | None) -> ReadResource
     """Make the result of reading a resource of what its function returned."""
     if isinstance(value, ReadResourceResult):
         return msgspec.structs.replace(value)
-    if isinstance(value, list) and value and all(isinstance(item, ResourceContents) for item in value):
-        return ReadResourceResult(contents=value)
+    if isinstance(value, list) and value:
+        items = cast("list[Any]", value)
+        if all(isinstance(item, ResourceContents) for item in items):
+            return ReadResourceResult(contents=items)
     return ReadResourceResult(contents=[contents_of(uri, value, mime_type)])
 
 
@@ -181,7 +184,7 @@ def prompt_result(value: Any, description: str | None) -> GetPromptResult:
     """Make a prompt's result of what its function returned: text, a message, or a list of either."""
     if isinstance(value, GetPromptResult):
         return msgspec.structs.replace(value)
-    items = value if isinstance(value, (list, tuple)) else [value]
+    items: Sequence[Any] = cast("Sequence[Any]", value) if isinstance(value, (list, tuple)) else [value]
     messages = [_message(item) for item in items]
     return GetPromptResult(messages=messages, description=UNSET if description is None else description)
 

@@ -7,7 +7,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/server
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, Unpack, overload
 
 from msgspec import UNSET, Raw
 
@@ -22,7 +22,6 @@ from splice.errors import (
 )
 from splice.protocol.jsonrpc import Notification, Response, Success, failure, raw
 from splice.protocol.lifecycle import (
-    Icon,
     Implementation,
     PromptsCapability,
     ResourcesCapability,
@@ -31,7 +30,6 @@ from splice.protocol.lifecycle import (
 )
 from splice.protocol.methods import PROMPTS_CHANGED, RESOURCES_CHANGED, TOOLS_CHANGED
 from splice.protocol.resources import ReadResourceResult
-from splice.protocol.tools import ToolAnnotations
 from splice.protocol.versions import Facts
 from splice.rules.eras import Admitted, Answer, Session, admit
 from splice.rules.journal import Journal
@@ -42,6 +40,7 @@ from splice.server.context import Context, InputRequired
 from splice.server.failures import ErrorPolicy, report
 from splice.server.features import Catalogue
 from splice.server.lifespan import Life, Lifespan
+from splice.server.options import FeatureOptions, ResourceOptions, ToolOptions
 from splice.server.prompts import Completions, PromptEntry
 from splice.server.resources import ResourceEntry, TemplateEntry, resource_entry
 from splice.server.subscriptions import Change, Subscriptions
@@ -123,70 +122,33 @@ class Server:
     @overload
     def tool(self, fn: F) -> F: ...
     @overload
-    def tool(self, fn: None = None, **options: Any) -> Callable[[F], F]: ...
-    def tool(self, fn: F | None = None, **options: Any) -> F | Callable[[F], F]:
-        """Decorate a function to offer it as a tool; the options are those of `add_tool`."""
+    def tool(self, **options: Unpack[ToolOptions]) -> Callable[[F], F]: ...
+    def tool(self, fn: F | None = None, **options: Unpack[ToolOptions]) -> F | Callable[[F], F]:
+        """Decorate a function to offer it as a tool, with or without options."""
         decorate: Callable[[F], F] = _decorator(lambda given: self.add_tool(given, **options))
         return decorate if fn is None else decorate(fn)
 
-    def add_tool(
-        self,
-        fn: Callable[..., Any],
-        *,
-        name: str | None = None,
-        title: str | None = None,
-        description: str | None = None,
-        annotations: ToolAnnotations | None = None,
-        input_schema: dict[str, Any] | None = None,
-        blocking: bool = True,
-        **display: Any,
-    ) -> None:
+    def add_tool(self, fn: Callable[..., Any], **options: Unpack[ToolOptions]) -> None:
         """Offer a function as a tool. Name, description and schemas come from the function unless given.
 
-        With `input_schema` the function gets all arguments as one dict, checked against that schema. `blocking=False`
-        runs a quick `def` on the event loop instead of a thread. `display`: `icons`, `meta`, `output_schema`.
         Raises `TypeError` for a signature that cannot be called by name, `ValueError` for a name that is taken.
         """
-        self.tools.add(
-            ToolEntry.of(
-                fn,
-                self._errors,
-                blocking=blocking,
-                name=name,
-                title=title,
-                description=description,
-                annotations=annotations,
-                input_schema=input_schema,
-                **display,
-            )
-        )
+        self.tools.add(ToolEntry.of(fn, self._errors, options))
 
     def remove_tool(self, name: str) -> None:
         """Offer a tool no more. Raises `KeyError`."""
         self.tools.remove(name)
 
-    def resource(self, uri: str, **options: Any) -> Callable[[F], F]:
-        """Decorate a function to offer what it returns under `uri`; the options are those of `add_resource`."""
+    def resource(self, uri: str, **options: Unpack[ResourceOptions]) -> Callable[[F], F]:
+        """Decorate a function to offer what it returns under `uri`."""
         return _decorator(lambda given: self.add_resource(given, uri, **options))
 
-    def add_resource(
-        self,
-        fn: Callable[..., Any],
-        uri: str,
-        *,
-        name: str | None = None,
-        title: str | None = None,
-        description: str | None = None,
-        mime_type: str | None = None,
-        blocking: bool = True,
-        **display: Any,
-    ) -> None:
+    def add_resource(self, fn: Callable[..., Any], uri: str, **options: Unpack[ResourceOptions]) -> None:
         """Offer a resource; a `uri` with `{variables}` is a template, and the function takes them as parameters.
 
-        `display`: `icons`, `meta`, `annotations`, `size`. Raises `TypeError` when parameters and variables differ.
+        Raises `TypeError` when parameters and variables differ, `ValueError` for a URI that is taken or malformed.
         """
-        options = {"name": name, "title": title, "description": description, "mime_type": mime_type, **display}
-        entry = resource_entry(fn, uri, blocking=blocking, **options)
+        entry = resource_entry(fn, uri, options)
         if isinstance(entry, TemplateEntry):
             self.templates.add(entry)
         else:
@@ -199,26 +161,15 @@ class Server:
     @overload
     def prompt(self, fn: F) -> F: ...
     @overload
-    def prompt(self, fn: None = None, **options: Any) -> Callable[[F], F]: ...
-    def prompt(self, fn: F | None = None, **options: Any) -> F | Callable[[F], F]:
-        """Decorate a function to offer it as a prompt; the options are those of `add_prompt`."""
+    def prompt(self, **options: Unpack[FeatureOptions]) -> Callable[[F], F]: ...
+    def prompt(self, fn: F | None = None, **options: Unpack[FeatureOptions]) -> F | Callable[[F], F]:
+        """Decorate a function to offer it as a prompt, with or without options."""
         decorate: Callable[[F], F] = _decorator(lambda given: self.add_prompt(given, **options))
         return decorate if fn is None else decorate(fn)
 
-    def add_prompt(
-        self,
-        fn: Callable[..., Any],
-        *,
-        name: str | None = None,
-        title: str | None = None,
-        description: str | None = None,
-        icons: list[Icon] | None = None,
-        meta: Mapping[str, Any] | None = None,
-        blocking: bool = True,
-    ) -> None:
+    def add_prompt(self, fn: Callable[..., Any], **options: Unpack[FeatureOptions]) -> None:
         """Offer a function as a prompt. Its parameters are the prompt's arguments."""
-        display = {"name": name, "title": title, "description": description, "icons": icons, "meta": meta}
-        self.prompts.add(PromptEntry.of(fn, blocking=blocking, **display))
+        self.prompts.add(PromptEntry.of(fn, options))
 
     def remove_prompt(self, name: str) -> None:
         """Offer a prompt no more. Raises `KeyError`."""

@@ -53,15 +53,13 @@ class Listener:
         self.closed = False
         self._news = asyncio.Event()
         uris = wanted.resource_subscriptions
-        self._wanted: set[Change] = {
-            (row.name, None)
-            for row, asked in (
-                (TOOLS_CHANGED, wanted.tools_list_changed),
-                (PROMPTS_CHANGED, wanted.prompts_list_changed),
-                (RESOURCES_CHANGED, wanted.resources_list_changed),
-            )
-            if asked is True
-        } | {(RESOURCE_UPDATED.name, uri) for uri in (() if isinstance(uris, UnsetType) else uris)}
+        lists = (
+            (TOOLS_CHANGED, wanted.tools_list_changed),
+            (PROMPTS_CHANGED, wanted.prompts_list_changed),
+            (RESOURCES_CHANGED, wanted.resources_list_changed),
+        )
+        self._wanted: set[Change] = {(row.name, None) for row, asked in lists if asked is True}
+        self._wanted.update((RESOURCE_UPDATED.name, uri) for uri in (() if isinstance(uris, UnsetType) else uris))
 
     def tell(self, change: Change) -> None:
         """Remember a change, if it was asked for, until the stream takes it."""

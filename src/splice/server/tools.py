@@ -19,7 +19,8 @@ from splice.schema.functions import BadArguments
 from splice.server.context import Context, InputRequired
 from splice.server.failures import ErrorPolicy, report
 from splice.server.features import Handler
-from splice.server.results import OPAQUE, error_result, tool_result
+from splice.server.options import ToolOptions, fields
+from splice.server.results import error_result, tool_result
 
 
 class ToolEntry:
@@ -29,25 +30,25 @@ class ToolEntry:
         self.definition = definition
         self.handler = handler
         self.key = definition.name
-        self._policy = policy
+        self._policy: ErrorPolicy = policy
         self._structured = not isinstance(definition.output_schema, UnsetType)
         self._wraps = self._structured and handler.signature.wraps
 
     @classmethod
-    def of(cls, fn: Callable[..., Any], policy: ErrorPolicy, *, blocking: bool, **display: Any) -> "ToolEntry":
-        """Read a tool off a function. `display` are fields of `Tool` that go before what the function says."""
-        handler = Handler.of(fn, blocking=blocking, opaque=(*OPAQUE, InputRequired))
-        if display.get("input_schema") is not None:
-            handler.arguments = GivenSchema(fn, handler, display["input_schema"]).arguments
+    def of(cls, fn: Callable[..., Any], policy: ErrorPolicy, options: ToolOptions) -> "ToolEntry":
+        """Read a tool off a function. Raises `TypeError` for one that cannot be called by name."""
+        handler = Handler.of(fn, blocking=options.get("blocking", True))
+        if "input_schema" in options:
+            handler.arguments = GivenSchema(handler, options["input_schema"]).arguments
         said = handler.signature
-        fields: dict[str, Any] = {
-            "name": getattr(fn, "__name__", type(fn).__name__),
-            "input_schema": said.input_schema,
-            "output_schema": UNSET if said.output_schema is None else said.output_schema,
-            "description": said.description or UNSET,
-        }
-        fields.update({key: value for key, value in display.items() if value is not None})
-        entry = cls(Tool(**fields), handler, policy)
+        definition = fields(
+            options,
+            name=handler.name,
+            input_schema=said.input_schema,
+            output_schema=UNSET if said.output_schema is None else said.output_schema,
+            description=said.description or UNSET,
+        )
+        entry = cls(Tool(**definition), handler, policy)
         _ = entry.header_parameters  # a mark that breaks the rules shall fail here, not in a call
         return entry
 
@@ -95,12 +96,11 @@ class ToolEntry:
 class GivenSchema:
     """The arguments of a tool whose author wrote the input schema: one dict, checked against it."""
 
-    def __init__(self, fn: Callable[..., Any], handler: Handler, schema: dict[str, Any]) -> None:
+    def __init__(self, handler: Handler, schema: dict[str, Any]) -> None:
         names = list(handler.signature.input_schema.get("properties", ()))
         if len(names) != 1:
-            name = getattr(fn, "__name__", repr(fn))
             raise TypeError(
-                f"{name}: with an input_schema the function takes all arguments as one dict, in one parameter"
+                f"{handler.name}: with an input_schema the function takes all arguments as one dict, in one parameter"
             )
         self._name: str = names[0]
         self._schema = schema
@@ -110,7 +110,7 @@ class GivenSchema:
         from splice.schema.validate import Mismatch, validator  # noqa: PLC0415 - most servers write no schema
 
         try:
-            given = {} if isinstance(raw, UnsetType) else msgspec.json.decode(raw)
+            given: Any = {} if isinstance(raw, UnsetType) else msgspec.json.decode(raw)
             validator(self._schema).check(given)
         except (Mismatch, msgspec.DecodeError) as error:
             raise BadArguments(str(error)) from None

@@ -50,11 +50,6 @@ class HTTPSession:
         self.users = 0
         """How many HTTP requests are being answered in this session."""
 
-    @property
-    def idle(self) -> bool:
-        """Nothing is going on."""
-        return self.users == 0 and self.table.idle
-
     def push(self, note: Notification) -> None:
         """Send a notification on the GET stream, or keep it until there is one. Equal ones are kept once."""
         if self.table.closed:
@@ -99,62 +94,65 @@ def fail(future: "asyncio.Future[Response]") -> None:
 
 
 class Sessions:
-    """All sessions of one endpoint, the longest unused first."""
+    """All sessions of one endpoint."""
 
     def __init__(self, limit: int, background: Callable[[], Background]) -> None:
         self.background = background
         self._limit = limit
         self._all: dict[str, HTTPSession] = {}
+        self._resting: dict[str, HTTPSession] = {}
+        """Those in which nothing is going on, the longest unused first."""
         self._last: tuple[Notification, bytes] | None = None
 
     def __len__(self) -> int:
         return len(self._all)
 
-    def open(self, principal: str | None, now: float) -> HTTPSession:
-        """Make a session. Raises `Refusal` (503) when there are too many."""
+    def open(self, principal: str | None) -> HTTPSession:
+        """Make a session, in use by the request that opens it. Raises `Refusal` (503) when there are too many."""
         if len(self._all) >= self._limit:
             retry = (b"retry-after", b"%d" % RETRY_SECONDS)
             raise Refusal(503, InternalError(f"The server has {self._limit} open sessions; try again later"), [retry])
         session = HTTPSession(self, principal)
-        session.used = now
+        session.users = 1
         self._all[session.session.id] = session
         return session
 
-    def find(self, id: str, principal: str | None) -> HTTPSession:
-        """Look a session up. Raises `Refusal` (404): to anybody but its owner it does not exist."""
+    def enter(self, id: str, principal: str | None) -> HTTPSession:
+        """Find the session in which an HTTP request begins.
+
+        Raises `Refusal` (404): to anybody but its owner a session does not exist.
+        """
         found = self._all.get(id)
         if found is None or found.session.principal != principal:
             raise Refusal(404, RPCError("Session not found; send `initialize` to open one", code=INVALID_REQUEST))
+        found.users += 1
+        self._resting.pop(id, None)
         return found
 
-    def enter(self, session: HTTPSession) -> None:
-        """An HTTP request begins in this session."""
-        session.users += 1
-
     def leave(self, session: HTTPSession, now: float) -> None:
-        """...and ends."""
+        """Note that an HTTP request in this session ended."""
         session.users -= 1
         session.used = now
-        if self._all.pop(session.session.id, None) is not None:
-            self._all[session.session.id] = session
+        if session.users == 0 and session.session.id in self._all:
+            self._resting[session.session.id] = session
 
     def remove(self, session: HTTPSession) -> None:
-        """Forget a session and end what goes on in it."""
+        """Forget a session, and end what goes on in it."""
         self._all.pop(session.session.id, None)
+        self._resting.pop(session.session.id, None)
         session.end()
 
     def expired(self, now: float) -> list[HTTPSession]:
-        """Find the sessions that lay idle for too long. Looks at no more than it finds, and one."""
+        """List the sessions that nothing happened in for too long."""
         found: list[HTTPSession] = []
-        for session in self._all.values():
+        for session in self._resting.values():
             if now - session.used < IDLE_SECONDS:
                 break
-            if session.idle:
-                found.append(session)
+            found.append(session)
         return found
 
     def all(self) -> list[HTTPSession]:
-        """List them."""
+        """List every session."""
         return list(self._all.values())
 
     def event(self, note: Notification) -> bytes:

@@ -109,7 +109,7 @@ class Reply:
         await self._put({"type": "http.response.body", "body": b""})
 
     def lose(self) -> None:
-        """The client is gone."""
+        """Note that the client is gone."""
         self.closed = True
 
     async def _begin(self) -> None:
@@ -122,7 +122,11 @@ class Reply:
 
     async def _whole(self, status: int, body: bytes, headers: HeaderList) -> None:
         length = (b"content-length", b"%d" % len(body))
-        start = {"type": "http.response.start", "status": status, "headers": [_JSON_TYPE, length, *self.headers, *headers]}
+        start = {
+            "type": "http.response.start",
+            "status": status,
+            "headers": [_JSON_TYPE, length, *self.headers, *headers],
+        }
         await self._send(start)
         await self._send({"type": "http.response.body", "body": body})
 
@@ -139,5 +143,5 @@ def written(response: Response) -> bytes:
     try:
         return encode(response)
     except (TypeError, ValueError, RecursionError, msgspec.MsgspecError) as error:
-        log.error("the result of request %r is no JSON: %s", response.id, error)
+        log.exception("the result of request %r is no JSON", response.id)
         return encode(failure(response.id, InternalError(f"Internal error: the result is no JSON ({error})")))

@@ -63,6 +63,16 @@ class Visit:
         """Tell, in the task, whether a cancellation was ours and nobody else's; if so, it is over."""
         return self.why is not None and self._task is not None and self._task.uncancel() == 0
 
+    def check(self) -> None:
+        """Raise `CancelledError` if the work was interrupted, for a handler that took no notice of it."""
+        if self.why is not None:
+            raise asyncio.CancelledError
+
+    @property
+    def background(self) -> Background:
+        """Runs what this request sets off and nobody awaits."""
+        return self._visits.background
+
     def cancel_when_gone(self) -> None:
         """From now on the client's leaving cancels the request."""
         self.on_gone = self._leave
@@ -76,7 +86,7 @@ class Visit:
             self.watch()
 
     def lasts(self) -> None:
-        """The request has seen two ticks."""
+        """Act on the request not being over after two ticks."""
         if self.reading:
             asyncio.get_running_loop().call_later(BODY_SECONDS, self._hurry)
         elif self.on_gone is not None:
@@ -101,7 +111,7 @@ class Visit:
             self.interrupt("slow")
 
     def end(self) -> None:
-        """The task is done with it."""
+        """Let go of everything."""
         self.over = True
         self.reading = False
         if self._watcher is not None:

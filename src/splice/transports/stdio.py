@@ -13,7 +13,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from typing import Any
 
 from splice.errors import ConnectionClosed
@@ -166,7 +166,7 @@ class _Output(asyncio.BaseProtocol):
 
 
 @contextlib.contextmanager
-def _own_descriptors() -> Iterator[tuple[int, int]]:
+def _own_descriptors() -> Generator[tuple[int, int]]:
     """Take stdin and stdout for ourselves: meanwhile fd 0 reads nothing, and fd 1 is stderr."""
     sys.stdout.flush()
     source, target = os.dup(0), os.dup(1)
@@ -187,7 +187,7 @@ def _own_descriptors() -> Iterator[tuple[int, int]]:
 
 
 @contextlib.contextmanager
-def _signals(stop: Callable[[], None]) -> Iterator[None]:
+def _signals(stop: Callable[[], None]) -> Generator[None]:
     """Let SIGTERM and Ctrl-C call `stop`, where the loop can do that."""
     loop = asyncio.get_running_loop()
     caught: list[signal.Signals] = []

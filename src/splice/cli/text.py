@@ -1,0 +1,54 @@
+"""Text of others on this terminal: shown, never obeyed.
+
+What a server says may hold escape sequences that rewrite the screen, and characters that reverse the direction of
+reading or cannot be seen. They are written out instead (`\\x1b`, `\\u202e`).
+"""
+
+import unicodedata
+from typing import Any
+
+import msgspec
+
+_ALLOWED = "\n\t\u200c\u200d"
+"""Line ends and tabs; and the two joiners, which scripts and emoji need."""
+
+_UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+"""Unicode categories: controls, formats (bidi among them), lone surrogates, line and paragraph separators."""
+
+
+def safe(text: str) -> str:
+    """Write out every character that a terminal would obey, or a reader could not see."""
+    text = text.replace("\r\n", "\n")
+    if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
+        return text
+    return "".join(_written_out(each) if _is_unsafe(each) else each for each in text)
+
+
+def one_line(text: str) -> str:
+    """Make text safe and one line of it, for names and headings."""
+    return " ".join(safe(text).split())
+
+
+def as_json(value: Any) -> str:
+    """Write a value as JSON for people and programs: indented, and safe on a terminal without losing anything."""
+    text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+    return "".join(_escaped(each) if _is_unsafe(each) else each for each in text)
+
+
+def size(count: int) -> str:
+    """Write a number of bytes."""
+    return f"{count} bytes" if count < 10_000 else f"{count / 1024:,.0f} KiB"
+
+
+def _is_unsafe(character: str) -> bool:
+    return character not in _ALLOWED and unicodedata.category(character) in _UNSEEN
+
+
+def _written_out(character: str) -> str:
+    return character.encode("unicode_escape").decode()
+
+
+def _escaped(character: str) -> str:
+    """Escape a character the way JSON does; such characters stand only inside of strings."""
+    units = character.encode("utf-16-be")
+    return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))

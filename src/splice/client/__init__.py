@@ -1,0 +1,1 @@
+"""Uses features: what an application that talks to servers uses."""
