@@ -80,7 +80,7 @@ class RPCError(MCPError):
         """Let the subclass own `code`."""
         super().__init_subclass__(**options)
         cls.code = code
-        RPCError.by_code[code] = cls
+        RPCError.by_code.setdefault(code, cls)
 
     def __init__(self, message: str, data: Any = None, *, code: int | None = None) -> None:
         super().__init__(message)

@@ -4,13 +4,14 @@ Numbers, booleans, lists and objects are read as what the schema says; whatever 
 """
 
 import json
+import math
 import sys
 from collections.abc import Callable, Iterable
-from typing import Any
+from contextlib import suppress
+from typing import Any, cast
 
 from splice.cli.outcomes import USAGE, Stop
 
-YES, NO = ("true", "yes", "y", "on"), ("false", "no", "n", "off")
 MAX_REFERENCES = 16
 """How many `$ref` in a row are followed; more than this is a circle."""
 
@@ -36,7 +37,7 @@ def json_object(text: str) -> dict[str, Any]:
         raise Stop(USAGE, f"the arguments are no JSON: {error}") from error
     if not isinstance(value, dict):
         raise Stop(USAGE, "the arguments must be a JSON object, such as '{\"key\": 1}'")
-    return value
+    return cast("dict[str, Any]", value)
 
 
 def typed(texts: dict[str, str], schema: dict[str, Any]) -> dict[str, Any]:
@@ -58,12 +59,10 @@ def read(text: str, schema: Any, root: dict[str, Any]) -> Any:
     if choices:
         return _chosen(text, choices)
     kinds = kinds_of(schema, root)
-    for kind, reader in _READERS.items():
-        if not kinds or kind in kinds:
-            try:
-                return reader(text)
-            except ValueError:
-                continue
+    for kind in kinds or _READERS:
+        if kind in _READERS:
+            with suppress(ValueError):
+                return _READERS[kind](text)
     if not kinds or "string" in kinds:
         return text
     raise ValueError(f"expected {' or '.join(kinds)}, got {text!r}")
@@ -109,9 +108,10 @@ def _resolved(schema: Any, root: dict[str, Any]) -> dict[str, Any]:
     for _ in range(MAX_REFERENCES):
         if not isinstance(schema, dict):
             return {}
-        reference = schema.get("$ref")
+        found = cast("dict[str, Any]", schema)
+        reference = found.get("$ref")
         if not isinstance(reference, str):
-            return schema
+            return found
         schema = _pointed(reference, root)
     return {}
 
@@ -119,7 +119,9 @@ def _resolved(schema: Any, root: dict[str, Any]) -> dict[str, Any]:
 def _pointed(reference: str, root: dict[str, Any]) -> Any:
     found: Any = root if reference.startswith("#") else None
     for part in reference.lstrip("#").split("/")[1:]:
-        found = found.get(part.replace("~1", "/").replace("~0", "~")) if isinstance(found, dict) else None
+        if not isinstance(found, dict):
+            return None
+        found = cast("dict[str, Any]", found).get(part.replace("~1", "/").replace("~0", "~"))
     return found
 
 
@@ -129,15 +131,15 @@ def _null(text: str) -> None:
 
 
 def _boolean(text: str) -> bool:
-    if text.lower() not in YES + NO:
+    if text.lower() not in ("true", "false"):
         raise ValueError
-    return text.lower() in YES
+    return text.lower() == "true"
 
 
 def _number(text: str) -> int | float:
     value = json.loads(text, parse_constant=_null)
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise ValueError  # noqa: TRY004 - not that kind of number, whatever else it is
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        raise ValueError
     return value
 
 
@@ -166,7 +168,7 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "array": _of(list),
     "object": _of(dict),
 }
-"""Tried in this order; text comes last."""
+"""What is text is read by none of these, and taken when none of these fits."""
 
 
 def _kind_of(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""Finding the server in a Python file: `server.py`, or `server.py:name`."""
+"""The server in a Python file: `server.py`, or `server.py:name`. Finding it, and running it on stdin and stdout."""
 
 import sys
 from contextlib import redirect_stdout
@@ -12,7 +12,7 @@ from splice.cli.outcomes import FAILED, USAGE, Stop
 
 
 def split(target: str) -> tuple[str, str | None]:
-    """Split `FILE[:object]`. Only what ends in `.py` is a file, so that `C:\\server.py` stays whole."""
+    """Split `FILE[:object]`. Only what ends in `.py` is a file, so a drive letter is none."""
     file, _, name = target.rpartition(":")
     return (file, name) if file.endswith(".py") else (target, None)
 
@@ -22,6 +22,16 @@ def load_server(target: str) -> Server:
     file, name = split(target)
     module = _import(Path(file))
     return _only_server(module, file) if name is None else _named_server(module, file, name)
+
+
+def run_file(target: str) -> None:
+    """Serve the server in a file on stdin and stdout; tell who waits at a terminal what this is."""
+    server = load_server(target)
+    if sys.stdin.isatty():
+        print(
+            f"{server.name} waits for a client on stdin. Try: splice list {target} (Ctrl-C ends this)", file=sys.stderr
+        )
+    server.run()
 
 
 def _import(path: Path) -> ModuleType:

@@ -7,7 +7,7 @@ from typing import Any, TypedDict, TypeVar, Unpack
 
 import click
 
-from splice import Client, ConnectionClosed, MCPError, RequestTimeout, RPCError
+from splice import Client, MCPError, RequestTimeout, RPCError
 from splice.cli.asking import answer
 from splice.cli.outcomes import FAILED, UNREACHABLE, USAGE, Stop
 from splice.cli.targets import Target, take_target
@@ -36,7 +36,10 @@ def reach_options(command: F) -> F:
             "--protocol", default="auto", show_default=True, metavar="VERSION",
             type=click.Choice(PROTOCOLS), help=f"One of {', '.join(PROTOCOLS)}.",
         ),
-        click.option("--timeout", default=60.0, show_default=True, metavar="SECONDS", help="How long to wait."),
+        click.option(
+            "--timeout", default=60.0, show_default=True, metavar="SECONDS",
+            type=click.FloatRange(min=0, min_open=True), help="How long to wait for an answer.",
+        ),
         click.option("--header", multiple=True, metavar="'NAME: VALUE'", help="HTTP header to send. Repeatable."),
         click.option("--json", "as_json", is_flag=True, help="Print the result as JSON, all of it."),
         click.option("--debug", is_flag=True, expose_value=False, help="Show tracebacks."),
@@ -89,8 +92,6 @@ def told(error: BaseException) -> str:
         return f"{text} (code {error.code})"
     if isinstance(error, RequestTimeout):
         return f"{text}; --timeout allows more"
-    if isinstance(error, ConnectionClosed):
-        return text
     return text
 
 

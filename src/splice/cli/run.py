@@ -1,10 +1,8 @@
 """`splice run`: run the server in a Python file."""
 
-import sys
-
 import click
 
-from splice.cli.loading import load_server
+from splice.cli.loading import load_server, run_file
 from splice.cli.outcomes import FAILED, OK, USAGE, Stop
 
 
@@ -12,7 +10,7 @@ from splice.cli.outcomes import FAILED, OK, USAGE, Stop
 @click.argument("target", metavar="FILE[:OBJECT]")
 @click.option("--http", is_flag=True, help="Serve HTTP instead of stdin and stdout.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
-@click.option("--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="Where to listen.")
+@click.option("--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="0: any free one.")
 @click.option("--path", default="/mcp", show_default=True, help="The MCP endpoint's path.")
 @click.option("--allowed-host", multiple=True, help="A Host header to accept; needed beyond this machine. Repeatable.")
 @click.option("--debug", is_flag=True, expose_value=False, help="Show tracebacks.")
@@ -26,16 +24,15 @@ def command(
     """
     if not http:
         _refuse_http_options(context)
-        load_server(target).run()
+        run_file(target)
         return OK
     server = load_server(target)
-    print(f"{server.name} serves http://{host}:{port}{path} (Ctrl-C ends it)", file=sys.stderr, flush=True)
     try:
         server.run("http", host=host, port=port, path=path, allowed_hosts=allowed_host or None)
     except ValueError as error:
         raise Stop(USAGE, f"{error} (--allowed-host)" if "allowed_hosts" in str(error) else str(error)) from error
     except OSError as error:
-        raise Stop(FAILED, f"cannot listen on {host}:{port}: {error.strerror or error}; try another --port") from error
+        raise Stop(FAILED, error.strerror or str(error)) from error
     return OK
 
 

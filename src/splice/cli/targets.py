@@ -1,5 +1,10 @@
-"""TARGET: which server a command talks to. A URL, a `.py` file, or a command line after `--`."""
+"""TARGET: which server a command talks to. A URL, a `.py` file, or a command line after `--`.
 
+A program started from here sees the whole environment, as it would if its command had been typed at the prompt.
+"""
+
+import os
+import shlex
 import sys
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
@@ -7,6 +12,7 @@ from typing import NamedTuple, TypeAlias
 from splice import HTTPServer, StdioServer
 from splice.cli.loading import split
 from splice.cli.outcomes import USAGE, Stop
+from splice.cli.text import one_line
 
 Place: TypeAlias = HTTPServer | StdioServer
 
@@ -23,18 +29,18 @@ def take_target(words: tuple[str, ...], tail: list[str], headers: tuple[str, ...
     """Find the target in a command line; what is left of `words` is for the command. Raises `Stop`."""
     if tail:
         _no_headers(headers)
-        return Target(" ".join(tail), StdioServer(*tail)), list(words)
+        return Target(one_line(shlex.join(tail)), StdioServer(*tail, env=os.environ)), list(words)
     if not words:
         raise Stop(USAGE, "which server? Name a URL, a .py file, or a command after `--`")
     first, *rest = words
     if first.startswith(("http://", "https://")):
-        return Target(first, HTTPServer(first, headers=dict(_header(each) for each in headers))), rest
+        return Target(one_line(first), HTTPServer(first, headers=dict(_header(each) for each in headers))), rest
     file, _ = split(first)
     if file.endswith(".py"):
         _no_headers(headers)
         if not Path(file).is_file():
             raise Stop(USAGE, f"there is no file {file!r}")
-        return Target(first, StdioServer(*this_splice("run", first))), rest
+        return Target(one_line(first), StdioServer(*this_splice("run", first), env=os.environ)), rest
     raise Stop(USAGE, f"{first!r} is no server: name a URL (http://...), a .py file, or a command after `--`")
 
 

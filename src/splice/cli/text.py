@@ -1,7 +1,7 @@
-"""Text of others on this terminal: shown, never obeyed.
+r"""Text of others on this terminal: shown, never obeyed.
 
 What a server says may hold escape sequences that rewrite the screen, and characters that reverse the direction of
-reading or cannot be seen. They are written out instead (`\\x1b`, `\\u202e`).
+reading or cannot be seen. They are written out instead (`\x1b`, `\u202e`).
 """
 
 import unicodedata

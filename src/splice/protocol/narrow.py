@@ -39,7 +39,11 @@ LaterBlock: TypeAlias = AudioContent | ResourceLink | ToolUseContent | ToolResul
 
 
 def narrow(value: T, version: str) -> T:
-    """Leave out of a Struct what `version` lacks. Anything but a Struct is returned as it is."""
+    """Leave out of a Struct what `version` lacks. Anything but a Struct is returned as it is.
+
+    Raises `ValueError` for a version this package does not know, and for what cannot be said without the part that
+    is missing: an elicitation by URL before there was any.
+    """
     kind: type = type(value)
     step = _class_step(kind, version)
     return value if step is None else step(value)
@@ -157,6 +161,6 @@ def _note(block: LaterBlock | ImageContent) -> str:
             what = f"{block.name}, {block.uri}"
         case ToolUseContent():
             what = f"{block.name}, {block.id}"
-        case ToolResultContent():
+        case _:
             what = block.tool_use_id
     return f"[{block.type} left out: {what}]"

@@ -156,8 +156,8 @@ class _Legacy:
             params.meta = RequestMeta(progress_token=progress_token)
         return params
 
-    def ask(self, journal: Journal, key: str, method: str, params: Any) -> Raw | None:  # noqa: ARG002
-        return None
+    def ask(self, journal: Journal, key: str, method: str, params: Any) -> Raw | None:
+        return journal.find(key, method, params)
 
 
 class _Modern:
@@ -185,7 +185,7 @@ class _Modern:
         if isinstance(result, Result):
             result.result_type = "complete"
         if isinstance(result, CacheableResult):
-            result.ttl_ms = result.ttl_ms or 0
+            result.ttl_ms = 0 if isinstance(result.ttl_ms, UnsetType) else max(result.ttl_ms, 0)
             result.cache_scope = result.cache_scope or "private"
         said = result.meta
         result.meta = (

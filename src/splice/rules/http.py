@@ -9,7 +9,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stream
 
 from binascii import Error as NotBase64
 from binascii import a2b_base64, b2a_base64
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, TypeAlias, cast
 
@@ -56,16 +56,14 @@ class Refusal(Exception):  # an answer, not a failure
 class Headers(Mapping[str, str]):
     """Request headers as ASGI gives them, decoded when they are asked for. A repeated one reads as a list."""
 
-    __slots__ = ("_fields",)
+    __slots__ = ("_fields", "raw")
 
     def __init__(self, raw: Sequence[tuple[bytes, bytes]]) -> None:
         self._fields = dict(raw)
         if len(self._fields) != len(raw):
             self._fields = _joined(raw)
-
-    def raw(self, name: bytes) -> bytes | None:
-        """Return the value as it came. `name` is in lower case."""
-        return self._fields.get(name)
+        self.raw: Callable[[bytes], bytes | None] = self._fields.get
+        """Returns a value as it came, by its name in lower case."""
 
     def __getitem__(self, name: str) -> str:
         return self._fields[name.lower().encode("latin-1", "replace")].decode("latin-1")

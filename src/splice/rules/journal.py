@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from splice.errors import InvalidParams
+from splice.errors import InvalidParams, LocalProtocolError
 from splice.protocol.input import InputRequest
 from splice.protocol.jsonrpc import raw
 
@@ -53,6 +53,7 @@ class Journal:
         self.dropped: list[tuple[str, str]] = []
         """What was recorded under a key and no longer fits: (key, why). For the log."""
         self._order = 0
+        self._run: dict[str, str] = {}
 
     @classmethod
     def read(cls, state: bytes | None, responses: dict[str, Raw] | UnsetType) -> "Journal":
@@ -70,6 +71,11 @@ class Journal:
         """Write the journal down, to be sealed."""
         return msgspec.json.encode(self.page)
 
+    def begin(self) -> None:
+        """Begin a run of the handler, which names its questions from the first one on again."""
+        self._order = 0
+        self._run.clear()
+
     def key(self, given: str | None) -> str:
         """Name the next question or side effect: as given, or by its place in the order of the handler's run."""
         if given is not None:
@@ -80,25 +86,40 @@ class Journal:
     def ask(self, key: str, method: str, params: Any) -> Raw:
         """Find the answer to a question.
 
-        Raises `Suspend` when there is none yet. An answer to another question under the same key does not count:
-        the question is asked anew, and whatever was answered after it is forgotten.
+        Raises `Suspend` when there is none yet, and what `find` does.
         """
-        content = raw(params)
-        digest = _digest(method, content)
+        answer = self.find(key, method, params)
+        if answer is None:
+            raise Suspend({key: InputRequest(method=method, params=raw(params))})
+        return answer
+
+    def find(self, key: str, method: str, params: Any) -> Raw | None:
+        """Find the answer to a question; None: it has to be asked.
+
+        An answer to another question under the same key does not count, and whatever was answered after it is
+        forgotten. Raises `LocalProtocolError` when one run of the handler asks two questions under one key.
+        """
+        digest = _digest(method, raw(params))
+        if self._run.setdefault(key, digest) != digest:
+            raise LocalProtocolError(f"two questions have the key {key!r}: give each one of its own")
         recorded = self.page.asked.get(key)
         if recorded is not None and recorded != digest:
             self._forget_from(key)
         elif key in self.fresh:
             self._record(key, digest, self.fresh.pop(key))
-        if key in self.page.answers:
-            return self.page.answers[key]
         self.page.asked[key] = digest
-        raise Suspend({key: InputRequest(method=method, params=content)})
+        return self.page.answers.get(key)
+
+    def answer(self, key: str, answer: Raw) -> None:
+        """Keep the answer to a question that was asked in the middle of a run."""
+        self.page.answers[key] = answer
 
     def note_asked(self, requests: dict[str, InputRequest]) -> None:
         """Record questions that a handler asks by hand."""
         for key, request in requests.items():
-            self.page.asked[key] = _digest(request.method, b"" if isinstance(request.params, UnsetType) else request.params)
+            self.page.asked[key] = _digest(
+                request.method, b"" if isinstance(request.params, UnsetType) else request.params
+            )
 
     def keep_asked(self) -> None:
         """Keep, of the answers that came with this request, those to questions that were asked."""

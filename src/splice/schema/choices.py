@@ -2,7 +2,7 @@
 
 import enum
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -11,7 +11,10 @@ from splice.schema.markers import marker
 from splice.schema.problems import Problem, Refused
 from splice.schema.shape import Schema, Shape
 
-_NAMES = {str: "string", int: "integer", bool: "boolean", float: "number", type(None): "null"}
+Plain: TypeAlias = str | int | float | bool | list[Any] | None
+"""What a choice looks like in JSON."""
+
+_NAMES: dict[type, str] = {str: "string", int: "integer", bool: "boolean", float: "number", type(None): "null"}
 
 
 def literal(kind: Any, values: Sequence[Any]) -> Shape:
@@ -28,15 +31,15 @@ def enumeration(kind: type[enum.Enum]) -> Shape:
         return Shape(kind, {"type": "integer"})
     members = list(kind)
     plain = [msgspec.to_builtins(member) for member in members]
-    types = {type(value) for value in plain}
+    native = any(all(type(value) is base for value in plain) for base in (str, int))
     schema = _schema(plain)
     description = parse(kind.__dict__.get("__doc__")).description
     if description and description != "An enumeration.":
         schema["description"] = description
-    return Shape(kind if types in ({str}, {int}) else _one_of(kind.__name__, plain, members), schema)
+    return Shape(kind if native else _one_of(kind.__name__, plain, members), schema)
 
 
-def _schema(plain: Sequence[Any]) -> Schema:
+def _schema(plain: Sequence[Plain]) -> Schema:
     types = list(dict.fromkeys(_NAMES.get(type(value), "") for value in plain))
     named: Schema = {"type": types[0]} if len(types) == 1 and types[0] else {}
     return named | {"enum": list(plain)}

@@ -104,7 +104,8 @@ def _read_limits(item: Any, found: Notes) -> None:
 
 def _read_pydantic(item: Any, found: Notes) -> None:
     """Read pydantic's own constraints: a pattern we can do ourselves, strictness we have anyway."""
-    said = {name for name, value in vars(item).items() if value is not None}
+    members: dict[str, Any] = getattr(item, "__dict__", {"": item})
+    said = {name for name, value in members.items() if value is not None}
     if said <= {"pattern", "strict"}:
         _read_limits(item, found)
     else:

@@ -4,6 +4,7 @@ They are known by their methods (`model_validate`, `__get_pydantic_core_schema__
 type that needs it proves that the user's code has imported it already.
 """
 
+import functools
 import math
 import os
 import sys
@@ -14,11 +15,14 @@ import msgspec
 
 from splice.schema.markers import Convert
 from splice.schema.problems import Refused, problems_of_foreign
+from splice.schema.values import is_array, is_object
+
+_MARKS = ("model_validate", "__get_pydantic_core_schema__", "__pydantic_validator__")
 
 
 def is_foreign(kind: Any) -> bool:
     """Tell whether a class describes itself, as pydantic's models and types do."""
-    return hasattr(kind, "__get_pydantic_core_schema__") or hasattr(kind, "model_validate")
+    return any(map(functools.partial(hasattr, kind), _MARKS))
 
 
 def adapter(kind: Any) -> Any:
@@ -88,15 +92,15 @@ def tidy(schema: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _tidy(value: Any, name: str | None, names: Mapping[str, str]) -> Any:
-    if isinstance(value, list):
-        return [_tidy(item, None, names) for item in cast("list[Any]", value)]
-    if not isinstance(value, dict):
+    if is_array(value):
+        return [_tidy(item, None, names) for item in value]
+    if not is_object(value):
         return value
     clean: dict[str, Any] = {}
-    for key, inner in cast("dict[str, Any]", value).items():
+    for key, inner in value.items():
         if key == "title" and isinstance(inner, str) and name is not None and _repeats(inner, name):
             continue
-        if key in ("properties", "$defs", "patternProperties"):
+        if key in ("properties", "$defs", "patternProperties") and is_object(inner):
             clean[key] = {each: _tidy(member, each, names) for each, member in inner.items()}
         elif key == "$ref":
             clean[key] = names.get(inner, inner)
@@ -115,8 +119,9 @@ def encode_hook(value: Any) -> Any:
         return value.model_dump(mode="json", by_alias=True)
     if isinstance(value, os.PathLike):
         return os.fspath(cast("os.PathLike[str]", value))
-    if isinstance(value, (str, int, float)):
-        return next(base for base in (str, int, float) if isinstance(value, base))(value)
+    for base in (str, int, float):
+        if isinstance(value, base):
+            return base(value)
     if is_foreign(value):
         return cast("Any", sys.modules["pydantic"]).TypeAdapter(type(value)).dump_python(value, mode="json")
     raise TypeError(f"{type(value).__name__} cannot be written as JSON")

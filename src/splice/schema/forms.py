@@ -1,14 +1,13 @@
 """Forms for elicitation: flat objects of text, numbers, booleans and choices.
 
-A form is declared as a dataclass, a Struct, a TypedDict, an attrs class or a pydantic model. Its schema is the small part
-of JSON Schema that clients must be able to show; what does not fit is refused when the question is asked.
+A form is declared as a dataclass, a Struct, a TypedDict, an attrs class or a pydantic model. Its schema is the small
+part of JSON Schema that clients must be able to show; what does not fit is refused when the question is asked.
 
 https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#requested-schema
 """
 
 import functools
-import typing
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import Any, TypeVar, cast
 
 import msgspec
@@ -70,8 +69,12 @@ def apply_defaults(schema: Mapping[str, Any], content: Mapping[str, Any]) -> dic
     return missing | dict(content)
 
 
-@functools.lru_cache(maxsize=256)
 def _form(model: type[Any]) -> _Form:
+    return _cached_form(cast("Hashable", model))
+
+
+@functools.lru_cache(maxsize=256)
+def _cached_form(model: Any) -> _Form:
     types = Types()
     shape = types.read(model)
     root = _resolved(shape.schema, types.defs)
@@ -84,7 +87,9 @@ def _form(model: type[Any]) -> _Form:
     for name, given in cast("dict[str, Schema]", root["properties"]).items():
         schema, nullable = _without_null(_resolved(given, types.defs), types.defs)
         if not _is_field(schema):
-            raise TypeError(f"{name_of(model)}.{name}: a form is flat: text, numbers, booleans, choices or lists of choices")
+            raise TypeError(
+                f"{name_of(model)}.{name}: forms hold text, numbers, booleans, choices and lists of choices"
+            )
         properties[name] = _tidied(schema)
         if name in needed:
             (empty.update({name: None}) if nullable else required.append(name))

@@ -18,20 +18,20 @@ from splice.schema.docstrings import parse
 from splice.schema.fields import Header, is_pydantic_field
 from splice.schema.foreign import encode_hook
 from splice.schema.markers import decode_hook
-from splice.schema.problems import Problem
+from splice.schema.problems import Problem, problems_of
 from splice.schema.refusals import BadArguments, bad_arguments, explained
-from splice.schema.shape import Schema
+from splice.schema.results import output_schema
+from splice.schema.shape import Schema, Shape
 from splice.schema.types import Types, described
-from splice.schema.values import whole
+from splice.schema.values import is_object, whole
 
 __all__ = ["BadArguments", "Header", "Signature"]
 
-_REFUSED = {
+_REFUSED: dict[Any, str] = {
     inspect.Parameter.VAR_POSITIONAL: "`*{name}` has no names; declare a list parameter instead",
     inspect.Parameter.VAR_KEYWORD: "`**{name}` has no schema; declare each parameter, or one dict parameter, instead",
     inspect.Parameter.POSITIONAL_ONLY: "`{name}` is positional-only, but arguments come by name; remove the `/`",
 }
-_UNTYPED = (None, Any, object, type(None), str, inspect.Parameter.empty)
 _AS_IS = (str, int, float, bool, type(None))
 
 
@@ -39,9 +39,12 @@ class _Parameter(Struct):
     """One parameter that a caller fills."""
 
     name: str
-    wire: Any
-    default: Any
-    """`NODEFAULT` when it is required, `UNSET` when Python knows the default, else a `msgspec.field`."""
+    shape: Shape
+    required: bool = True
+    default: Any = UNSET
+    """What the decoder fills in: nothing, so that Python's default applies, unless that is a pydantic field."""
+    shown: Any = UNSET
+    """The default, for the schema."""
 
 
 class Signature:
@@ -77,8 +80,8 @@ class Signature:
         """Parameters the caller does not fill, and their annotations."""
         self.is_async = is_async
         """Calling the function gives an awaitable."""
-        self._wires = {parameter.name: parameter.wire for parameter in parameters}
-        self._optional = any(parameter.default is not msgspec.NODEFAULT for parameter in parameters)
+        self._wires = {parameter.name: parameter.shape.wire for parameter in parameters}
+        self._optional = not all(parameter.required for parameter in parameters)
         self._decode = _decoder(parameters)
 
     @classmethod
@@ -98,25 +101,18 @@ class Signature:
         """
         name = getattr(function, "__qualname__", type(function).__qualname__).replace("<locals>.", "")
         hints = _hints(function, name)
-        types, doc = Types(), parse(inspect.getdoc(_source(function)))
+        types, doc = Types(), parse(_source(function).__doc__)
         injected: dict[str, Any] = {}
         parameters: list[_Parameter] = []
-        properties: dict[str, Schema] = {}
         for parameter in _parameters(function, name):
             hint = hints.get(parameter.name, Any)
             if skip(hint):
                 injected[parameter.name] = hint
-                continue
-            try:
-                taken, schema = _parameter(parameter, hint, types)
-            except TypeError as error:
-                raise TypeError(f"{name}(): parameter `{parameter.name}`: {error}") from None
-            parameters.append(taken)
-            properties[parameter.name] = described(schema[0], doc.parameters.get(parameter.name), schema[1])
-        _check_headers(name, properties)
-        required = [parameter.name for parameter in parameters if parameter.default is msgspec.NODEFAULT]
-        schema = _document({"type": "object", "properties": properties}, required, types.defs)
-        output = _output(hints.get("return"), opaque)
+            else:
+                parameters.append(_parameter(parameter, hint, types, name))
+        schema = _input_schema(parameters, doc.parameters, types.defs)
+        _check_headers(name, schema["properties"])
+        output = output_schema(hints.get("return"), opaque)
         return cls(schema, output, doc.description, injected, _is_async(function), parameters)
 
     @property
@@ -159,24 +155,22 @@ class Signature:
         """Find every reason why arguments do not fit; but let 1.0 be an integer, as JSON Schema does."""
         try:
             given = msgspec.json.decode(b"{}" if isinstance(raw, UnsetType) else raw)
+            tidy = whole(given)
         except (msgspec.DecodeError, RecursionError):
-            raise bad_arguments([Problem((), str(error))]) from None
-        if not isinstance(given, dict):
+            raise bad_arguments(problems_of(error)) from None
+        if not is_object(given):
             raise bad_arguments([Problem((), "expected object", given)])
-        values = cast("dict[str, Any]", given)
-        if msgspec.json.encode(tidy := whole(values)) != msgspec.json.encode(values):
+        if msgspec.json.encode(tidy) != msgspec.json.encode(given):
             try:
                 return self._decode(msgspec.json.encode(tidy))
             except msgspec.DecodeError:
-                values = tidy
-        raise bad_arguments(list(self._problems(values)) or [Problem((), str(error))]) from None
+                given = tidy
+        raise bad_arguments(self._problems(given) or problems_of(error)) from None
 
     def _problems(self, values: dict[str, Any]) -> list[Problem]:
-        found: list[Problem] = []
         known: dict[str, Schema] = self.input_schema["properties"]
-        for name in self.input_schema.get("required", ()):
-            if name not in values:
-                found.append(Problem((name,), "required, but missing"))
+        needed: list[str] = self.input_schema.get("required", [])
+        found = [Problem((name,), "required, but missing") for name in needed if name not in values]
         for name, value in values.items():
             if name not in known:
                 names = ", ".join(known) or "none"
@@ -190,20 +184,26 @@ class Signature:
         return found
 
 
-def _source(function: Any) -> Any:
-    """Give the function behind partials, methods, decorators and callable objects: it has the hints and the docstring."""
+def _unpartial(function: Any) -> Any:
     while isinstance(function, functools.partial):
-        function = cast("functools.partial[Any]", function).func
-    function = inspect.unwrap(function)
+        function = cast("Any", function).func
+    return function
+
+
+def _source(function: Any) -> Any:
+    """Give the function behind partials, decorators and callable objects: it has the hints and the docstring."""
+    function = inspect.unwrap(_unpartial(function))
     if inspect.isroutine(function) or isinstance(function, type):
-        return function
+        return cast("Any", function)
     return type(function).__call__
 
 
 def _hints(function: Any, name: str) -> dict[str, Any]:
     source = _source(function)
+    if isinstance(source, type):
+        source = cast("Any", source).__init__
     try:
-        return typing.get_type_hints(source.__init__ if isinstance(source, type) else source, include_extras=True)
+        return typing.get_type_hints(source, include_extras=True)
     except NameError as error:
         raise TypeError(
             f"{name}(): the name {error.name!r} in its annotations is not known in its module; "
@@ -213,34 +213,45 @@ def _hints(function: Any, name: str) -> dict[str, Any]:
 
 def _parameters(function: Any, name: str) -> list[inspect.Parameter]:
     """List the parameters that are still open; what a partial has filled is not the caller's to change."""
-    filled: set[str] = set()
-    if isinstance(function, functools.partial):
-        filled = set(cast("functools.partial[Any]", function).keywords)
-    parameters = [each for each in inspect.signature(function).parameters.values() if each.name not in filled]
+    filled = set[str]()
+    inner = function
+    while isinstance(inner, functools.partial):
+        filled.update(cast("Any", inner).keywords)
+        inner = cast("Any", inner).func
+    signature = inspect.signature(cast("Callable[..., Any]", function))
+    parameters = [each for each in signature.parameters.values() if each.name not in filled]
     for parameter in parameters:
         if (reason := _REFUSED.get(parameter.kind)) is not None:
             raise TypeError(f"{name}(): {reason.format(name=parameter.name)}")
     return parameters
 
 
-def _parameter(parameter: inspect.Parameter, hint: Any, types: Types) -> tuple[_Parameter, tuple[Schema, Any]]:
-    """Read one parameter; give its schema and the default to show in it."""
-    default: Any = parameter.default
-    if default is None and not _takes_none(hint):
-        hint = typing.Optional[hint]  # noqa: UP045  `hint` may be any annotation
+def _parameter(parameter: inspect.Parameter, hint: Any, types: Types, function: str) -> _Parameter:
+    try:
+        return _read(parameter, hint, types)
+    except TypeError as error:
+        raise TypeError(f"{function}(): parameter `{parameter.name}`: {error}") from None
+
+
+def _read(parameter: inspect.Parameter, hint: Any, types: Types) -> _Parameter:
+    name, default = parameter.name, parameter.default
     if is_pydantic_field(default):
-        shape = types.read(typing.Annotated[hint, default])
-        if default.default_factory is not None:
-            field = msgspec.field(default_factory=default.default_factory)
-            return _Parameter(parameter.name, shape.wire, field), (shape.schema, UNSET)
-        if default.is_required():
-            return _Parameter(parameter.name, shape.wire, msgspec.NODEFAULT), (shape.schema, UNSET)
-        field = msgspec.field(default_factory=functools.partial(copy.deepcopy, default.default))
-        return _Parameter(parameter.name, shape.wire, field), (shape.schema, default.default)
-    shape = types.read(hint)
+        return _pydantic_parameter(name, types.read(typing.Annotated[hint, default]), default)
     if default is inspect.Parameter.empty:
-        return _Parameter(parameter.name, shape.wire, msgspec.NODEFAULT), (shape.schema, UNSET)
-    return _Parameter(parameter.name, shape.wire, UNSET), (shape.schema, default)
+        return _Parameter(name, types.read(hint))
+    if default is None and not _takes_none(hint):
+        hint = typing.Optional[hint]  # noqa: UP045 - the hint may be anything
+    return _Parameter(name, types.read(hint), required=False, shown=default)
+
+
+def _pydantic_parameter(name: str, shape: Shape, field: Any) -> _Parameter:
+    """Read a parameter whose default is `Field(...)`, which Python would pass on as it is."""
+    if field.default_factory is not None:
+        return _Parameter(name, shape, required=False, default=msgspec.field(default_factory=field.default_factory))
+    if field.is_required():
+        return _Parameter(name, shape)
+    fresh = functools.partial(copy.deepcopy, field.default)
+    return _Parameter(name, shape, False, msgspec.field(default_factory=fresh), field.default)
 
 
 def _takes_none(hint: Any) -> bool:
@@ -249,19 +260,19 @@ def _takes_none(hint: Any) -> bool:
     return hint in (Any, None, object) or type(None) in typing.get_args(hint)
 
 
-def _document(schema: Schema, required: list[str], defs: dict[str, Schema]) -> Schema:
-    if required:
+def _input_schema(parameters: list[_Parameter], said: Mapping[str, str], defs: dict[str, Schema]) -> Schema:
+    properties = {each.name: described(each.shape.schema, said.get(each.name), each.shown) for each in parameters}
+    schema: Schema = {"type": "object", "properties": properties}
+    if required := [each.name for each in parameters if each.required]:
         schema["required"] = required
     schema["additionalProperties"] = False
-    if defs:
-        schema["$defs"] = defs
-    return schema
+    return schema | {"$defs": defs} if defs else schema
 
 
 def _decoder(parameters: list[_Parameter]) -> Callable[[Any], dict[str, Any]]:
     """Make the one decode of a call."""
     fields = [
-        (each.name, each.wire) if each.default is msgspec.NODEFAULT else (each.name, each.wire, each.default)
+        (each.name, each.shape.wire) if each.required else (each.name, each.shape.wire, each.default)
         for each in parameters
     ]
     struct = msgspec.defstruct("Arguments", fields, forbid_unknown_fields=True, kw_only=True)
@@ -270,58 +281,19 @@ def _decoder(parameters: list[_Parameter]) -> Callable[[Any], dict[str, Any]]:
     return lambda raw: asdict(decode(raw))
 
 
-def _output(kind: Any, opaque: tuple[type, ...]) -> Schema | None:
-    """Describe a result; None for text, for content, and for what has no JSON Schema."""
-    if _is_opaque(kind, opaque):
-        return None
-    types = Types("serialization")
-    try:
-        schema = types.read(kind).schema
-    except TypeError:
-        return None
-    if not schema or _is_text(schema):
-        return None
-    defs = types.defs
-    if (name := str(schema.get("$ref", "")).removeprefix("#/$defs/")) in defs:
-        root = {key: value for key, value in schema.items() if key != "$ref"}
-        schema = defs[name] | root
-        if f'"#/$defs/{name}"' not in msgspec.json.encode(defs).decode():
-            del defs[name]
-    return schema | {"$defs": defs} if defs else schema
-
-
-def _is_opaque(kind: Any, opaque: tuple[type, ...]) -> bool:
-    if hasattr(kind, "__metadata__"):
-        return _is_opaque(kind.__origin__, opaque)
-    if kind in _UNTYPED or (isinstance(kind, type) and issubclass(kind, opaque)):
-        return kind not in (str, type(None)) or True
-    return any(
-        _is_opaque(arg, opaque) for arg in typing.get_args(kind) if isinstance(arg, type) and issubclass(arg, opaque)
-    )
-
-
-def _is_text(schema: Schema) -> bool:
-    members = schema.get("anyOf", [schema])
-    return all(
-        member.get("type") in ("string", "null") and len(member.keys() - {"description"}) == 1 for member in members
-    )
-
-
 def _check_headers(name: str, properties: dict[str, Schema]) -> None:
     seen: dict[str, str] = {}
     for parameter, schema in properties.items():
-        if (header := schema.get("x-mcp-header")) is None:
-            continue
-        if (other := seen.setdefault(header.lower(), parameter)) != parameter:
+        header = schema.get("x-mcp-header")
+        if header is not None and (other := seen.setdefault(header.lower(), parameter)) != parameter:
             raise TypeError(f"{name}(): parameters `{other}` and `{parameter}` share the header {header!r}")
 
 
 def _is_async(function: Any) -> bool:
-    while isinstance(function, functools.partial):
-        function = cast("functools.partial[Any]", function).func
-    return any(
-        map(inspect.iscoroutinefunction, (function, inspect.unwrap(function), getattr(function, "__call__", None)))
-    )  # noqa: B004
+    """Tell whether a call gives an awaitable, also when a decorator that is no coroutine function passes it on."""
+    outer = _unpartial(function)
+    candidates = (outer, inspect.unwrap(outer), type(outer).__call__)
+    return any(map(inspect.iscoroutinefunction, candidates))
 
 
 def _convert(value: Any, wire: Any) -> Any:

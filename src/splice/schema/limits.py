@@ -2,7 +2,7 @@
 
 import operator
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import msgspec
 
@@ -46,7 +46,7 @@ def limited(shape: Shape, limits: Mapping[str, Any]) -> Shape:
 def native(shape: Shape, limits: Mapping[str, Any]) -> Shape | None:
     """Give a type with limits that msgspec checks itself, or None."""
     try:
-        wire = Annotated[shape.wire, msgspec.Meta(**limits)]
+        wire = cast("Any", Annotated)[shape.wire, msgspec.Meta(**limits)]
     except (TypeError, ValueError):
         return None
     return Shape(wire, _described(shape.schema, limits)) if decodes(wire) else None
@@ -75,5 +75,5 @@ def _described(schema: Schema, limits: Mapping[str, Any]) -> Schema:
         known[name]: limit for name, limit in limits.items() if name in known and isinstance(limit, (int, float, str))
     }
     if schema.get("contentEncoding") == "base64":
-        said = {name: 4 * ((length + 2) // 3) for name, length in said.items()}
+        said = {name: 4 * ((int(length) + 2) // 3) for name, length in said.items()}
     return schema | said

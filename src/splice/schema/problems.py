@@ -15,8 +15,8 @@ SOMEWHERE = "[...]"
 
 _JSON_NAMES = {"int": "integer", "float": "number", "str": "string", "bool": "boolean"}
 _FIXED = {
-    "Invalid RFC3339 encoded datetime": "expected a date and time such as 2026-07-28T09:30:00Z",
-    "Invalid RFC3339 encoded date": "expected a date such as 2026-07-28",
+    "Invalid RFC3339 encoded datetime": "expected a date and time such as 2026-01-31T09:30:00Z",
+    "Invalid RFC3339 encoded date": "expected a date such as 2026-01-31",
     "Invalid RFC3339 encoded time": "expected a time such as 09:30:00",
     "Invalid ISO8601 duration": "expected a duration such as PT1H30M",
     "Invalid UUID": "expected a UUID",

@@ -114,8 +114,8 @@ def _dataclass(kind: Any, cls: type) -> Record:
     hints = _hints(kind, cls)
     missing = cast("Any", sys.modules["dataclasses"]).MISSING
     fields: list[Field] = []
-    for name, each in cast("dict[str, Any]", getattr(cls, "__dataclass_fields__")).items():  # noqa: B009
-        if not each.init or each._field_type.name != "_FIELD":  # noqa: SLF001  the only mark of ClassVar and InitVar
+    for name, each in cast("dict[str, Any]", getattr(cls, "__dataclass_fields__")).items():  # noqa: B009 - type checkers do not know the attribute
+        if not each.init or each._field_type.name != "_FIELD":  # noqa: SLF001 - the only mark of ClassVar and InitVar
             continue
         default, factory = (NODEFAULT if given is missing else given for given in (each.default, each.default_factory))
         required = default is NODEFAULT and factory is NODEFAULT
@@ -152,12 +152,12 @@ def _named_tuple(kind: Any, cls: type) -> Record:
         Field(name, hints.get(name, Any), name, name, name not in defaults, defaults.get(name, UNSET))
         for name in cast("Any", cls)._fields
     )
-    return Record(cls, fields, places=True)
+    return Record(cls, fields, places=True, closed=True)
 
 
 def _shown(default: Any, factory: Any) -> Any:
-    if factory in (list, dict, set):
-        return factory()
+    if factory is list or factory is dict or factory is set:
+        return cast("Any", factory)()
     return UNSET if default is NODEFAULT else default
 
 
@@ -165,6 +165,6 @@ _KINDS: tuple[tuple[Callable[[type], bool], Callable[[Any, type], Record]], ...]
     (lambda cls: issubclass(cls, Struct), _struct),
     (lambda cls: hasattr(cls, "__dataclass_fields__"), _dataclass),
     (lambda cls: hasattr(cls, "__attrs_attrs__"), _attrs),
-    (lambda cls: issubclass(cls, dict) and hasattr(cls, "__required_keys__"), _typed_dict),
-    (lambda cls: issubclass(cls, tuple) and hasattr(cls, "_fields"), _named_tuple),
+    (lambda cls: hasattr(cls, "__required_keys__") and issubclass(cls, dict), _typed_dict),
+    (lambda cls: hasattr(cls, "_fields") and issubclass(cls, tuple), _named_tuple),
 )

@@ -10,6 +10,7 @@ import msgspec
 
 from splice.schema.problems import SOMEWHERE, Path, Problem, problems_of
 from splice.schema.shape import Schema
+from splice.schema.values import is_object
 
 MAX_LINES = 10
 MAX_VALUE = 80
@@ -27,13 +28,13 @@ def bad_arguments(problems: Iterable[Problem]) -> BadArguments:
     return BadArguments("\n".join(lines))
 
 
-def line(problem: Problem) -> str:
-    """Write one problem."""
+def line(problem: Problem, whole: str = "arguments") -> str:
+    """Write one problem; `whole` is what to call the value itself."""
     got = "" if problem.value is msgspec.UNSET else f", got {_short(problem.value)}"
-    return f"{_written(problem.path) or 'arguments'}: {problem.text}{got}"
+    return f"{_written(problem.path) or whole}: {problem.text}{got}"
 
 
-def explained(error: ValueError, value: Any, schema: Schema, defs: dict[str, Schema]) -> list[Problem]:
+def explained(error: Exception, value: Any, schema: Schema, defs: dict[str, Schema]) -> list[Problem]:
     """Say what is wrong with `value`, from the error that decoding it gave and the schema it was meant to fit."""
     return [_complete(_with_choices(problem, schema, defs), value) for problem in problems_of(error)]
 
@@ -65,7 +66,7 @@ def _choices(schema: Schema, path: Path, defs: dict[str, Schema]) -> list[str]:
     if not path:
         return found + [msgspec.json.encode(choice).decode() for choice in schema.get("enum", ())]
     inner = _step(schema, path[0])
-    return found + (_choices(inner, path[1:], defs) if isinstance(inner, dict) else [])
+    return found + (_choices(inner, path[1:], defs) if is_object(inner) else [])
 
 
 def _step(schema: Schema, step: str | int) -> Any:

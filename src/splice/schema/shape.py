@@ -30,10 +30,12 @@ def decodes(wire: Any) -> bool:
 
 
 def name_of(kind: Any) -> str:
-    """Name a type for people and for `$defs`: letters, digits, `_`, `.` and `-` only."""
-    name = getattr(kind, "__name__", None) if isinstance(kind, type) else repr(kind).replace("typing.", "")
-    if name is None or not isinstance(kind, type):
-        origin, arguments = getattr(kind, "__origin__", None), getattr(kind, "__args__", ())
-        if isinstance(origin, type):
-            name = "_".join([origin.__name__, *map(name_of, arguments)])
-    return str(name)
+    """Name a type for people."""
+    if hasattr(kind, "__metadata__"):
+        return name_of(kind.__origin__)
+    if isinstance(kind, type):
+        return kind.__name__
+    origin = getattr(kind, "__origin__", None)
+    if isinstance(origin, type):
+        return "_".join([origin.__name__, *map(name_of, kind.__args__)])
+    return repr(kind).replace("typing.", "")

@@ -7,15 +7,16 @@ left out.
 JSON Schema 2020-12: https://json-schema.org/draft/2020-12
 """
 
-import datetime
+import datetime as dt
 import decimal
 import enum
-import os
+import functools
+import re
 import types
 import typing
 import uuid
 from collections import abc
-from typing import Any, Literal, NewType, TypeVar, Union, cast
+from typing import Any, Literal, TypeVar, Union, cast
 
 import msgspec
 from msgspec import UNSET
@@ -40,10 +41,10 @@ _PLAIN: dict[Any, Schema] = {
     type(None): {"type": "null"},
     bytes: _BASE64,
     bytearray: _BASE64,
-    datetime.datetime: {"type": "string", "format": "date-time"},
-    datetime.date: {"type": "string", "format": "date"},
-    datetime.time: {"type": "string", "format": "time"},
-    datetime.timedelta: {"type": "string", "format": "duration"},
+    dt.datetime: {"type": "string", "format": "date-time"},
+    dt.date: {"type": "string", "format": "date"},
+    dt.time: {"type": "string", "format": "time"},
+    dt.timedelta: {"type": "string", "format": "duration"},
     uuid.UUID: {"type": "string", "format": "uuid"},
     msgspec.Raw: {},
 }
@@ -59,6 +60,7 @@ _ARRAYS: dict[Any, Any] = dict.fromkeys(
     abc.MutableSet: set,
     frozenset: frozenset,
 }
+_ANYTHING = (Any, object)
 _OBJECTS = (dict, abc.Mapping, abc.MutableMapping)
 _UNIONS = (Union, types.UnionType)
 _WRAPPERS = ("Required", "NotRequired", "ReadOnly", "Final")
@@ -80,57 +82,54 @@ class Types:
 
         Raises `TypeError` for a type that JSON cannot carry.
         """
-        if (origin := typing.get_origin(kind)) is not None:
-            return self._generic(kind, origin, typing.get_args(kind))
-        if kind is None:
-            return self.read(type(None))
-        is_class = isinstance(kind, type) and kind is not Any  # `Any` is a class since Python 3.11
-        return self._class(kind) if is_class else self._special(kind)
+        origin = typing.get_origin(kind)
+        if origin is None:
+            return self._class(kind) if isinstance(kind, type) and kind not in _ANYTHING else self._special(kind)
+        if origin in _UNIONS:
+            # A field that may be unset is a field that may be left out.
+            args = tuple(arg for arg in typing.get_args(kind) if arg is not msgspec.UnsetType)
+            return self._union(kind, args, [self.read(arg) for arg in args])
+        if hasattr(kind, "__metadata__"):
+            return self._annotated(kind, kind.__origin__, notes(kind.__metadata__))
+        if origin is Literal:
+            return literal(kind, typing.get_args(kind))
+        if getattr(origin, "_name", None) in _WRAPPERS:
+            return self.read(typing.get_args(kind)[0])
+        return self._container(kind, origin, typing.get_args(kind)) or self._record(kind)
 
-    def _class(self, kind: type) -> Shape:
+    def _class(self, kind: Any) -> Shape:
+        """Read a class."""
         if (plain := _PLAIN.get(kind)) is not None:
             return Shape(kind, dict(plain))
-        if kind is object:
-            return Shape(Any, {})
         if kind is decimal.Decimal:
             return Shape(kind, dict(_DECIMAL[self._mode]))
-        if kind in _ARRAYS or kind in _OBJECTS or kind is tuple:
-            return self._generic(kind, kind, ())
         if is_foreign(kind):
             return self._model(kind)
         if issubclass(kind, enum.Enum):
             return enumeration(kind)
-        if issubclass(kind, os.PathLike):
+        if hasattr(kind, "__fspath__"):
             return Shape(_path(kind), {"type": "string", "format": "path"})
-        return self._record(kind)
+        return self._container(kind, kind, ()) or self._record(kind)
 
     def _special(self, kind: Any) -> Shape:
-        if kind is Any:
+        """Read what is neither a class nor made from one."""
+        if kind in _ANYTHING:
             return Shape(Any, {})
         if isinstance(kind, TypeVar):
             return self.read(kind.__bound__ or Any)
-        if isinstance(kind, NewType):
-            return self.read(kind.__supertype__)
-        if hasattr(kind, "__value__"):
-            return self.read(kind.__value__)
+        for name in ("__supertype__", "__value__"):
+            if hasattr(kind, name):
+                return self.read(getattr(kind, name))
+        if kind is None:
+            return self.read(type(None))
         raise TypeError(f"{name_of(kind)} cannot be expressed in JSON Schema")
 
-    def _generic(self, kind: Any, origin: Any, args: tuple[Any, ...]) -> Shape:
-        if origin in _UNIONS:
-            return self._union(kind, [self.read(arg) for arg in args])
-        if origin is typing.Annotated or hasattr(kind, "__metadata__"):
-            return self._annotated(kind, kind.__origin__, notes(kind.__metadata__))
-        if origin is Literal:
-            return literal(kind, args)
+    def _container(self, kind: Any, origin: Any, args: tuple[Any, ...]) -> Shape | None:
         if origin in _ARRAYS:
             return self._array(kind, origin, args)
         if origin in _OBJECTS:
             return self._object(kind, args)
-        if origin is tuple:
-            return self._tuple(kind, args)
-        if getattr(origin, "_name", None) in _WRAPPERS:
-            return self.read(args[0])
-        return self._record(kind)
+        return self._tuple(kind, args) if origin is tuple else None
 
     def _annotated(self, kind: Any, inner: Any, said: Notes) -> Shape:
         if said.needs_pydantic:
@@ -153,16 +152,16 @@ class Types:
         held = [native(member, limits) or member for member in members]
         if held == members:
             raise TypeError(f"the limits beside {name_of(kind)} fit none of its types")
-        return self._union(None, held)
+        return self._union(None, (), held)
 
     def _array(self, kind: Any, origin: Any, args: tuple[Any, ...]) -> Shape:
         item = self.read(args[0] if args else Any)
-        concrete = _ARRAYS[origin]
+        concrete: Any = _ARRAYS[origin]
         same = origin is not abc.Iterable and (not args or item.wire == args[0])
         schema: Schema = {"type": "array"} | ({"items": item.schema} if item.schema else {})
         if concrete is not list:
             schema["uniqueItems"] = True
-        return Shape(kind if same else concrete[item.wire], schema)
+        return Shape(kind if same else types.GenericAlias(concrete, (item.wire,)), schema)
 
     def _tuple(self, kind: Any, args: tuple[Any, ...]) -> Shape:
         if not args or args[-1] is Ellipsis:
@@ -193,14 +192,14 @@ class Types:
         same = (key.wire, value.wire) == args
         return Shape(kind if same else types.GenericAlias(dict, (key.wire, value.wire)), schema)
 
-    def _union(self, kind: Any, members: list[Shape]) -> Shape:
+    def _union(self, kind: Any, args: tuple[Any, ...], members: list[Shape]) -> Shape:
         wires = tuple(member.wire for member in members)
         schemas: list[Schema] = []
         for member in sorted(members, key=lambda member: member.is_null):
             if member.schema not in schemas:
                 schemas.append(member.schema)
         schema = schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
-        wire = kind if wires == typing.get_args(kind) else Union[wires]  # noqa: UP007  made at run time
+        wire = kind if wires == args else Union[wires]  # noqa: UP007 - made at run time
         return Shape(wire if decodes(wire) else marker("Union", first_of(wires)), {} if {} in schemas else schema)
 
     def _adapted(self, kind: Any) -> Shape:
@@ -229,11 +228,18 @@ class Types:
         """Take over definitions that somebody else made; give the references that had to change."""
         clean = tidy({"$defs": definitions}, {})["$defs"]
         taken = [name for name, schema in clean.items() if self.defs.get(name, schema) != schema]
-        chosen = {name: _free(name, self.defs | definitions) for name in taken}
+        chosen = {name: self._place(name, clean[name], definitions) for name in taken}
         changed = {f"#/$defs/{name}": f"#/$defs/{free}" for name, free in chosen.items()}
         for name, schema in tidy({"$defs": definitions}, changed)["$defs"].items():
-            self.defs[chosen.get(name, name)] = schema
+            self.defs[str(chosen.get(name, name))] = schema
         return changed
+
+    def _place(self, name: str, schema: Schema, besides: dict[str, Schema]) -> str:
+        """Find another name for a definition, or the one it already has."""
+        number = 2
+        while self.defs.get(f"{name}{number}", schema) != schema or f"{name}{number}" in besides:
+            number += 1
+        return f"{name}{number}"
 
     def _record(self, kind: Any) -> Shape:
         if kind in self._open:
@@ -245,6 +251,10 @@ class Types:
                 raise TypeError(f"{name_of(kind)} cannot be expressed in JSON Schema")
             self._define(kind, described)
         return self._known(kind)
+
+    def _convert(self, kind: Any, value: Any) -> Any:
+        """Convert to a record whose marker is not made yet, for its own fields."""
+        return conversion(self._wires[kind])(value)
 
     def _known(self, kind: Any) -> Shape:
         return Shape(self._wires[kind], {"$ref": f"#/$defs/{self._names[kind]}"})
@@ -260,7 +270,7 @@ class Types:
         if not native and kind in self._recursive:
             for inner in list(self._wires)[known:]:
                 del self._wires[inner], self.defs[self._names.pop(inner)]
-            self._open[kind] = marker(name, lambda value: conversion(self._wires[kind])(value))
+            self._open[kind] = marker(name, functools.partial(self._convert, kind))
             shapes = [self.read(field.type) for field in described.fields]
         self._wires[kind] = kind if native else marker(name, shadow(described, [shape.wire for shape in shapes]))
         del self._open[kind]
@@ -328,6 +338,8 @@ def _path(kind: Any) -> Any:
 
 
 def _free(name: str, taken: abc.Container[str]) -> str:
+    """Find a name for a definition that needs no escaping in a reference."""
+    name = re.sub(r"[^A-Za-z0-9_.-]+", "_", name).rstrip("_")
     number, free = 1, name
     while free in taken:
         number += 1

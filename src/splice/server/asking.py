@@ -60,6 +60,7 @@ class Asking:
     ) -> Answer:
         """Run a handler until it has a result for this request."""
         for _ in range(MAX_ROUNDS):
+            context.journal.begin()
             try:
                 result = await run()
             except Suspend as suspend:
@@ -70,11 +71,11 @@ class Asking:
                 return result
             requests = {key: context.check_question(question) for key, question in result.requests.items()}
             context.journal.page.note = result.state
+            context.journal.note_asked(requests)
             if admitted.facts.request_meta:
-                context.journal.note_asked(requests)
                 return self._required(context, exchange, requests)
             for key, question in result.requests.items():
-                context.journal.page.answers[key] = await context.ask_by_hand(question)
+                context.journal.answer(key, await context.ask_by_hand(question))
         raise LocalProtocolError(f"the handler asked {MAX_ROUNDS} times and still has no result")
 
     def _required(self, context: Context, exchange: Exchange, requests: dict[str, InputRequest]) -> InputRequiredResult:

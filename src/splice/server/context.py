@@ -296,12 +296,14 @@ class Context:
     async def _ask(self, method: Method[Any, A], params: Params, key: str | None) -> A:
         require(self._admitted, method.name, params)
         params = narrow(params, self.version)
-        answer = self._admitted.era.ask(self.journal, self.journal.key(key), method.name, params)
+        key = self.journal.key(key)
+        answer = self._admitted.era.ask(self.journal, key, method.name, params)
         for dropped, why in self.journal.dropped:
             log.warning("%s: dropped the answer recorded under %r: %s", self.method, dropped, why)
         self.journal.dropped.clear()
         if answer is None:
             answer = await self._send(method, params)
+            self.journal.answer(key, answer)
         try:
             return method.result_decoder.decode(answer)
         except msgspec.DecodeError as error:

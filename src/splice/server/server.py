@@ -6,6 +6,7 @@ the same process, all at once.
 https://modelcontextprotocol.io/specification/2026-07-28/server
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, Unpack, overload
 
@@ -205,7 +206,9 @@ class Server:
             return failure(request.id, _coded(error, facts))
         except MCPError as error:
             return failure(request.id, InternalError(str(error)))
-        except Exception as error:  # noqa: BLE001 - the policy decides what of it leaves the server
+        except BaseException as error:
+            if _ends_us(error):
+                raise
             return failure(request.id, InternalError(report(request.method, error, self._errors)))
 
     async def hear(self, note: Notification, sender: Sender) -> None:
@@ -220,8 +223,11 @@ class Server:
         self.subscriptions.sessions.discard(session)
 
     async def stop(self) -> None:
-        """End the streams that would run for ever, and the lifespan."""
+        """End the streams that would run for ever."""
         self.subscriptions.close()
+
+    async def end(self) -> None:
+        """Leave the lifespan. Raises what it raises."""
         await self._life.end()
 
     def header_parameters(self, tool: str) -> Mapping[tuple[str, ...], str] | None:
@@ -295,6 +301,14 @@ def _decorator(add: Callable[[Callable[..., Any]], None]) -> Callable[[F], F]:
         return fn
 
     return decorate
+
+
+def _ends_us(error: BaseException) -> bool:
+    """Tell whether an exception is for the one who runs us, and no accident of a handler's, such as `sys.exit`."""
+    if isinstance(error, asyncio.CancelledError):
+        task = asyncio.current_task()
+        return task is not None and task.cancelling() > 0
+    return isinstance(error, (KeyboardInterrupt, GeneratorExit))
 
 
 def _coded(error: RPCError, facts: Facts | None) -> RPCError:

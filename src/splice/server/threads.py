@@ -13,6 +13,9 @@ from typing import Any, TypeAlias
 
 MAX_THREADS = 64
 
+_FOR_THE_LOOP = (StopIteration, KeyboardInterrupt, GeneratorExit)
+"""What means something else when it is raised in a coroutine."""
+
 Job: TypeAlias = "tuple[asyncio.AbstractEventLoop, asyncio.Future[Any], Callable[[], Any]]"
 
 
@@ -66,7 +69,7 @@ def _settle(future: "asyncio.Future[Any]", value: Any, error: BaseException | No
         return
     if error is None:
         future.set_result(value)
+    elif isinstance(error, _FOR_THE_LOOP):
+        future.set_exception(RuntimeError(f"the handler raised {type(error).__name__}"))
     else:
-        future.set_exception(
-            RuntimeError("the handler raised StopIteration") if isinstance(error, StopIteration) else error
-        )
+        future.set_exception(error)

@@ -70,6 +70,10 @@ class Service(Protocol):
         """Prepare for the end: what would run for ever (subscriptions) ends now."""
         ...
 
+    async def end(self) -> None:
+        """Let go of what requests needed: none is in flight any more."""
+        ...
+
     def header_parameters(self, tool: str) -> Mapping[tuple[str, ...], str] | None:
         """Tell which arguments of a tool HTTP headers must mirror: path of the argument -> header name."""
         ...

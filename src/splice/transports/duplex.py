@@ -11,7 +11,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, TypeAlias
 
 import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UnsetType
 
 from splice.errors import ConnectionClosed, InternalError, InvalidRequest
 from splice.protocol.jsonrpc import (
@@ -22,7 +22,6 @@ from splice.protocol.jsonrpc import (
     Message,
     Notification,
     Request,
-    RequestId,
     Response,
     Success,
     decode,
@@ -40,6 +39,12 @@ from splice.transports.base import Heard, Sender, no_notice
 
 log = logging.getLogger("splice.transport")
 
+CLEAN_UP_SECONDS = 1.0
+"""How long cancelled work may take to end."""
+
+GATHER_BYTES = 64 * 1024
+"""How much may gather before it is written at once: only what is written can tell that the peer does not read."""
+
 Serve: TypeAlias = Callable[["DuplexExchange"], Coroutine[Any, Any, Response]]
 
 
@@ -56,7 +61,10 @@ class _Waiting:
 class DuplexExchange:
     """A request that arrived on a line channel."""
 
-    __slots__ = ("_duplex", "request", "sender")
+    __slots__ = ("_duplex", "request", "sender", "task")
+
+    task: asyncio.Task[None]
+    """The work on the answer."""
 
     def __init__(self, duplex: "Duplex", request: Request, sender: Sender) -> None:
         self._duplex = duplex
@@ -65,7 +73,7 @@ class DuplexExchange:
 
     async def notify(self, note: Notification) -> None:
         """Send a notification, unless the request is answered or cancelled already."""
-        if self._duplex.table.is_open(self.request.id):
+        if self._duplex.table.is_open(self.request.id, self):
             await self._duplex.notify(note)
 
     async def ask(self, request: Request) -> Response:
@@ -92,7 +100,7 @@ class Duplex:
         batches: Callable[[], bool] = lambda: False,
         max_bytes: int = MAX_MESSAGE_BYTES,
     ) -> None:
-        self.table: ExchangeTable[asyncio.Task[None], _Waiting] = ExchangeTable()
+        self.table: ExchangeTable[DuplexExchange, _Waiting] = ExchangeTable()
         self._write = write
         self._serve = serve
         self._hear = hear
@@ -102,6 +110,7 @@ class Duplex:
         self._lines = Lines(max_bytes)
         self._loop = asyncio.get_running_loop()
         self._outgoing: list[bytes] = []
+        self._gathered = 0
         self._background = Background()
         self._writable = asyncio.Event()
         self._writable.set()
@@ -130,7 +139,7 @@ class Duplex:
         """Take a batch where the version has them; its responses leave one by one, which the version allows."""
         try:
             if not self._batches():
-                raise BadMessage("Invalid request: batches exist in protocol version 2025-03-26 only")  # noqa: TRY301
+                raise BadMessage("Invalid request: the protocol version has no batches; send one message")  # noqa: TRY301
             texts = split_batch(line)
         except BadMessage as bad:
             self._refuse(bad)
@@ -140,7 +149,7 @@ class Duplex:
 
     def _refuse(self, bad: BadMessage) -> None:
         if self._stray is None:
-            self._send(bad.response())
+            self._reply(bad.response())
         else:
             self._stray(bad)
 
@@ -153,16 +162,19 @@ class Duplex:
             self._settle(message)
 
     def _begin(self, request: Request) -> None:
-        task = self._loop.create_task(self._answer(request))
-        if not self.table.accept(request.id, task):
-            task.cancel()
+        exchange = DuplexExchange(self, request, self._sender)
+        if self.table.accept(request.id, exchange):
+            exchange.task = self._loop.create_task(self._answer(exchange))
+        else:
             why = "the server is shutting down" if self.table.closed else "a request with this id is still in flight"
-            self._send(failure(request.id, InvalidRequest(f"Invalid request: {why}")))
+            self._reply(failure(request.id, InvalidRequest(f"Invalid request: {why}")))
 
-    async def _answer(self, request: Request) -> None:
-        response = await self._serve(DuplexExchange(self, request, self._sender))
-        if self.table.finish(request.id):
-            self._send(response)
+    async def _answer(self, exchange: DuplexExchange) -> None:
+        if not self._writable.is_set():  # work for a peer that does not take its results would only pile them up
+            await self._writable.wait()
+        response = await self._serve(exchange)
+        if self.table.finish(exchange.request.id, exchange):
+            self._reply(response)
 
     def _note(self, note: Notification) -> None:
         if note.method == CANCELLED.name:
@@ -177,9 +189,9 @@ class Duplex:
             id = CANCELLED.params_decoder.decode(note.params).request_id
         except (msgspec.DecodeError, TypeError):
             return
-        task = None if isinstance(id, UnsetType) else self.table.cancel(id)
-        if task is not None:
-            task.cancel()
+        exchange = None if isinstance(id, UnsetType) else self.table.cancel(id)
+        if exchange is not None:
+            exchange.task.cancel()
 
     def _progress(self, note: Notification) -> None:
         try:
@@ -204,42 +216,52 @@ class Duplex:
 
         Raises `ConnectionClosed`.
         """
+        data = encode(request)
         future: asyncio.Future[Response] = self._loop.create_future()
         if not self.table.issue(request.id, _Waiting(future, heard)):
             raise ConnectionClosed("The connection is closed")
-        self._send(request)
+        self._put(data)
         try:
             if not self._writable.is_set():
                 await self._writable.wait()
             return await future
         except asyncio.CancelledError:
             if self.table.abandon(request.id) and request.method != INITIALIZE.name:
-                self._send(Notification(CANCELLED.name, raw(CancelledParams(request_id=request.id))))
+                self._put(encode(Notification(CANCELLED.name, raw(CancelledParams(request_id=request.id)))))
             raise
 
     async def notify(self, note: Notification) -> None:
-        """Send a notification, waiting while the peer does not read."""
-        self._send(note)
+        """Send a notification, waiting while the peer does not read. Raises what `encode` does."""
+        self._put(encode(note))
         if not self._writable.is_set():
             await self._writable.wait()
 
     def push(self, note: Notification) -> None:
         """Send a notification without waiting."""
-        self._send(note)
+        self._put(encode(note))
 
-    def _send(self, message: Message) -> None:
+    def _reply(self, response: Response) -> None:
+        try:
+            data = encode(response)
+        except Exception as error:
+            log.exception("the result of request %r is no JSON", response.id)
+            data = encode(failure(response.id, InternalError(f"Internal error: the result is no JSON ({error})")))
+        self._put(data)
+
+    def _put(self, data: bytes) -> None:
         if not self._outgoing:
             self._loop.call_soon(self.flush)
-        try:
-            self._outgoing.append(encode(message))
-        except (TypeError, ValueError, RecursionError, msgspec.EncodeError) as error:
-            self._outgoing.append(encode(_unsendable(message, error)))
+        self._outgoing.append(data)
+        self._gathered += len(data)
+        if self._gathered > GATHER_BYTES:
+            self.flush()
 
     def flush(self) -> None:
         """Write what has gathered."""
         if self._outgoing:
             data = b"\n".join(self._outgoing) + b"\n"
             self._outgoing.clear()
+            self._gathered = 0
             self._write(data)
 
     def pause(self) -> None:
@@ -253,39 +275,38 @@ class Duplex:
     # The end.
 
     async def drain(self, seconds: float) -> None:
-        """Let requests that arrived finish, for so long; then cancel the rest, answering each with an error."""
-        self.table.closed = True
-        if not self.table.idle:
-            tasks = [task for _, task in self.table.inbound]
-            if tasks:
-                await asyncio.wait(tasks, timeout=seconds)
-        for id, task in self.table.inbound:
-            self.table.cancel(id)
-            task.cancel()
-            self._send(failure(id, InternalError("The server is shutting down; the request was not finished")))
+        """Let requests that arrived finish, for so long; then cancel the rest, answering each with an error.
+
+        The peer is not heard any more: what we asked of it fails at once.
+        """
+        self._fail(self.table.give_up(), ConnectionClosed("The connection is being closed"))
+        tasks = [exchange.task for _, exchange in self.table.inbound]
+        if tasks:
+            await asyncio.wait(tasks, timeout=seconds)
+        late = [exchange for _, exchange in self.table.inbound]
+        for exchange in late:
+            self._reply(failure(exchange.request.id, InternalError("The server is shutting down: not finished")))
         self.flush()
+        await self._stop(late)
 
     async def lost(self, reason: ConnectionClosed) -> None:
         """Give up the channel: every pending request fails with `reason`, and all work for the peer stops."""
         inbound, outbound = self.table.close()
         self._writable.set()
+        self._fail(outbound, reason)
+        await self._stop(inbound)
+        await self._background.close()
+
+    def _fail(self, outbound: list[_Waiting], reason: ConnectionClosed) -> None:
         for waiting in outbound:
             if not waiting.future.done():
                 waiting.future.set_exception(reason)
                 waiting.future.exception()
-        for task in inbound:
-            task.cancel()
-        if inbound:
-            await asyncio.wait(inbound, timeout=1)
-        await self._background.close()
 
-
-def _unsendable(message: Message, error: Exception) -> Any:
-    """Report, in place of a response that cannot be written as JSON, that it cannot."""
-    id: RequestId | UnsetType = getattr(message, "id", UNSET)
-    log.error("cannot write a message as JSON: %s", error)
-    return {
-        "jsonrpc": "2.0",
-        "id": id,
-        "error": {"code": -32603, "message": f"Internal error: the result is no JSON ({error})"},
-    }
+    async def _stop(self, exchanges: list[DuplexExchange]) -> None:
+        """Cancel work that nobody waits for any more, and give it a moment to clean up."""
+        for exchange in exchanges:
+            self.table.cancel(exchange.request.id)
+            exchange.task.cancel()
+        if exchanges:
+            await asyncio.wait([exchange.task for exchange in exchanges], timeout=CLEAN_UP_SECONDS)

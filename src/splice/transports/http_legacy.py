@@ -26,6 +26,7 @@ from splice.protocol.jsonrpc import (
 from splice.protocol.methods import CANCELLED, INITIALIZE
 from splice.protocol.versions import FACTS, HANDSHAKE_VERSIONS, V2025_03_26
 from splice.rules.eras import Session
+from splice.rules.heads import head_of
 from splice.rules.http import EVENT_STREAM, Headers, Refusal, accepts
 from splice.transports.base import Sender, Service
 from splice.transports.http_exchanges import LegacyExchange
@@ -88,7 +89,7 @@ class LegacyLeg:
         """Open a session; if the request fails there is none."""
         check_version(headers)
         if headers.raw(b"mcp-session-id") is not None:
-            with self._peer(headers, principal):
+            with self._session(headers, principal):
                 raise InvalidRequest("This session is open already; `initialize` without Mcp-Session-Id opens another")
         session = self.sessions.open(principal)
         visit.reply.headers = [(b"mcp-session-id", session.session.id.encode())]
@@ -122,10 +123,12 @@ class LegacyLeg:
                 except BadMessage as bad:
                     responses.append(bad.response())
                     continue
-                if isinstance(message, Request):
-                    exchanges.append(self._exchange(message, visit, peer))
-                else:
+                if not isinstance(message, Request):
                     await self._take(message, peer)
+                elif head_of(message).is_modern:
+                    raise InvalidRequest("Invalid request: a request that names its own version may not be in a batch")
+                else:
+                    exchanges.append(self._exchange(message, visit, peer))
             responses += await self._run_all(visit, exchanges)
             await _reply_all(visit, responses, empty=not exchanges)
 
@@ -159,12 +162,13 @@ class LegacyLeg:
         id, session = exchange.request.id, exchange.session
         if session is None:
             return await self._service.handle(exchange)
-        if not session.table.accept(id, exchange.stop):
+        stop = exchange.stop
+        if not session.table.accept(id, stop):
             raise InvalidRequest("Invalid request: a request with this id is still in flight in this session")
         try:
             response = await self._service.handle(exchange)
         finally:
-            exchange.cancelled = not session.table.finish(id)
+            exchange.cancelled = not session.table.finish(id, stop)
         return None if exchange.cancelled else response
 
     async def _take(self, message: Message, peer: Peer) -> None:
@@ -182,12 +186,10 @@ class LegacyLeg:
     async def get(self, visit: Visit, headers: Headers, principal: str | None) -> None:
         """Open the session's one stream for what belongs to no request, until the client leaves."""
         await self._sweep()
-        self._check_stateful()
         if not accepts(headers.raw(b"accept"), EVENT_STREAM):
             raise Refusal(406, RPCError(f"GET needs `Accept: {EVENT_STREAM}`", code=INVALID_REQUEST))
-        with self._peer(headers, principal) as peer:
-            session = peer.session
-            if session is None or session.stream is not None:
+        with self._session(headers, principal) as session:
+            if session.stream is not None:
                 raise Refusal(409, RPCError("This session's stream is open already", code=INVALID_REQUEST))
             session.stream = visit
             try:
@@ -199,10 +201,8 @@ class LegacyLeg:
 
     async def delete(self, visit: Visit, headers: Headers, principal: str | None) -> None:
         """End a session and everything in it."""
-        self._check_stateful()
-        with self._peer(headers, principal) as peer:
-            if peer.session is not None:
-                await self._close(peer.session)
+        with self._session(headers, principal) as session:
+            await self._close(session)
         await visit.reply.accept(204)
 
     async def close(self) -> None:
@@ -226,12 +226,17 @@ class LegacyLeg:
 
     @contextmanager
     def _peer(self, headers: Headers, principal: str | None, *, opens: bool = False) -> Generator[Peer, None, None]:
-        """Find out who sent a request, and hold the session meanwhile. Raises `Refusal`."""
-        version = check_version(headers)
+        """Find out who sent a request, and hold the session meanwhile. Raises `Refusal` and `InvalidRequest`."""
         if self.stateless:
-            loose = Session(version=None if opens else version or ASSUMED_VERSION, principal=principal)
-            yield Peer(headers, principal, None, loose)
+            version = None if opens else check_version(headers) or ASSUMED_VERSION
+            yield Peer(headers, principal, None, Session(version=version, principal=principal))
             return
+        with self._session(headers, principal) as session:
+            yield Peer(headers, principal, session, session.session)
+
+    @contextmanager
+    def _session(self, headers: Headers, principal: str | None) -> Generator[HTTPSession, None, None]:
+        check_version(headers)
         id = headers.raw(b"mcp-session-id")
         if id is None:
             raise InvalidRequest(
@@ -240,7 +245,7 @@ class LegacyLeg:
             )
         session = self.sessions.enter(id.decode("latin-1"), principal)
         try:
-            yield Peer(headers, principal, session, session.session)
+            yield session
         finally:
             self._leave(session)
 
@@ -249,10 +254,6 @@ class LegacyLeg:
 
     def _exchange(self, request: Request, visit: Visit, peer: Peer) -> LegacyExchange:
         return LegacyExchange(request, peer.sender, visit, peer.session, quiet=self._json_response)
-
-    def _check_stateful(self) -> None:
-        if self.stateless:
-            raise Refusal(405, RPCError("This server keeps no sessions", code=INVALID_REQUEST), [(b"allow", b"POST")])
 
 
 def check_version(headers: Headers) -> str | None:
@@ -278,9 +279,7 @@ def _cancel(session: HTTPSession, note: Notification) -> None:
 
 async def _reply(visit: Visit, response: Response | None) -> None:
     visit.check()
-    if response is None:
-        await visit.reply.end()
-    else:
+    if response is not None:  # or its request was cancelled, and the reply is ended by whoever catches that
         await visit.reply.respond(200, written(response))
 
 

@@ -4,7 +4,8 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stream
 """
 
 import ipaddress
-import logging
+import socket
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,7 +17,20 @@ from splice.transports.http_server import HTTPApp
 DRAIN_SECONDS = 3
 """How long requests in flight may still run after SIGTERM or Ctrl-C."""
 
-log = logging.getLogger("splice.transport")
+
+class _Listener(uvicorn.Server):
+    """A uvicorn server that tells the app of the end before it waits for connections: streams must close first."""
+
+    def __init__(self, config: uvicorn.Config, app: HTTPApp) -> None:
+        super().__init__(config)
+        self._app = app
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop listening, end what the app has open, then let the connections go."""
+        for each in self.servers:
+            each.close()
+        await self._app.stop(DRAIN_SECONDS)
+        await super().shutdown(sockets)
 
 
 async def serve_http(
@@ -28,7 +42,7 @@ async def serve_http(
     allowed_hosts: Sequence[str] | None = None,
     **options: Any,
 ) -> None:
-    """Serve at `http://host:port/path` until SIGTERM or Ctrl-C.
+    """Serve at `http://host:port/path` until SIGTERM or Ctrl-C; port 0 means any free one. Says on stderr where.
 
     Raises `ValueError` for an address beyond this machine without `allowed_hosts`, `OSError` when it is taken.
     """
@@ -40,16 +54,26 @@ async def serve_http(
     app = HTTPApp(service, path=path, allowed_hosts=allowed_hosts, **options)
     config = uvicorn.Config(
         app,
-        host=host,
-        port=port,
         log_level="warning",
         access_log=False,
         lifespan="on",
         timeout_graceful_shutdown=DRAIN_SECONDS,
         server_header=False,
+        proxy_headers=False,
         ws="none",
     )
-    await uvicorn.Server(config).serve()
+    with _bound(host, port) as listening:
+        name = f"[{host}]" if ":" in host else host
+        sys.stderr.write(f"Serving MCP at http://{name}:{listening.getsockname()[1]}{path}\n")
+        await _Listener(config, app).serve(sockets=[listening])
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=2048)
+    except OSError as error:
+        raise OSError(error.errno, f"cannot listen on {host}:{port} ({error.strerror}); choose another port") from error
 
 
 def _is_loopback(host: str) -> bool:

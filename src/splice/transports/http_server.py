@@ -8,10 +8,9 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stream
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any
 
 import msgspec
-from msgspec import UNSET, Raw, Struct, UnsetType, field
+from msgspec import UnsetType
 
 from splice.errors import INVALID_REQUEST, InternalError, InvalidParams, InvalidRequest, RPCError
 from splice.protocol.jsonrpc import (
@@ -30,6 +29,7 @@ from splice.protocol.lifecycle import META_CLIENT_CAPABILITIES, META_PROTOCOL_VE
 from splice.protocol.methods import CLIENT_METHODS, TOOLS_CALL
 from splice.protocol.versions import MODERN_VERSIONS
 from splice.rules.callers import Callers
+from splice.rules.heads import Head, head_of
 from splice.rules.http import (
     EVENT_STREAM,
     JSON,
@@ -60,26 +60,6 @@ PRINCIPAL = "splice.principal"
 _CLOSE = (b"connection", b"close")
 _ALLOW = (b"allow", b"GET, POST, DELETE")
 _ALLOW_POST = (b"allow", b"POST")
-
-
-class _Meta(Struct):
-    """What of `_meta` decides the era."""
-
-    version: Any = field(default=UNSET, name=META_PROTOCOL_VERSION)
-    capabilities: Raw | UnsetType = field(default=UNSET, name=META_CLIENT_CAPABILITIES)
-
-
-class _Head(Struct):
-    """What of a request's params HTTP headers repeat."""
-
-    meta: _Meta | UnsetType = field(default=UNSET, name="_meta")
-    name: Any = UNSET
-    uri: Any = UNSET
-    arguments: Raw | UnsetType = UNSET
-
-
-_head_decoder = msgspec.json.Decoder(_Head)
-_NO_HEAD = _Head()
 
 
 class HTTPApp:
@@ -120,7 +100,14 @@ class HTTPApp:
         reply = Reply(send)
         visit = self._visits.enter(receive, reply)
         try:
-            await self._serve(scope, visit)
+            headers = Headers(scope["headers"])
+            self._callers.check(headers)
+            if self._stopping or self._path is not None:
+                self._check_door(scope)
+            if scope["method"] == "POST":
+                await self._post(headers, scope.get(PRINCIPAL), visit)
+            else:
+                await self._serve_legacy_method(scope, headers, visit)
         except Refusal as refusal:
             await _refuse(scope, reply, refusal, visit.id)
         except RPCError as error:
@@ -147,45 +134,38 @@ class HTTPApp:
             await self._visits.drain(drain_seconds)
             await self._legacy.close()
             await self._visits.background.close()
+            await self._service.end()
 
     # The door.
 
-    async def _serve(self, scope: Scope, visit: Visit) -> None:
-        headers = Headers(scope["headers"])
-        self._callers.check(headers)
+    def _check_door(self, scope: Scope) -> None:
         if self._stopping:
             raise Refusal(503, InternalError("The server is shutting down"), [(b"retry-after", b"1"), _CLOSE])
-        if self._path is not None:
-            self._check_path(scope)
+        path: str = scope["path"]
+        if (path.removeprefix(scope.get("root_path", "")).rstrip("/") or "/") != self._path:
+            message = f"There is nothing here; the MCP endpoint is {self._path}"
+            raise Refusal(404, RPCError(message, code=INVALID_REQUEST))
+
+    async def _serve_legacy_method(self, scope: Scope, headers: Headers, visit: Visit) -> None:
         method, principal = scope["method"], scope.get(PRINCIPAL)
-        if method == "POST":
-            await self._post(headers, principal, visit)
-            return
-        if _names_modern(headers) or (self._legacy.stateless and method in ("GET", "DELETE")):
-            raise Refusal(405, RPCError(f"{method} has no meaning here", code=INVALID_REQUEST), [_ALLOW_POST])
-        if method == "GET":
+        only_post = _names_modern(headers) or self._legacy.stateless
+        if method == "GET" and not only_post:
             await self._legacy.get(visit, headers, principal)
-        elif method == "DELETE":
+        elif method == "DELETE" and not only_post:
             await self._legacy.delete(visit, headers, principal)
         else:
-            raise Refusal(405, RPCError(f"{method} has no meaning here", code=INVALID_REQUEST), [_ALLOW])
-
-    def _check_path(self, scope: Scope) -> None:
-        path: str = scope["path"]
-        path = path.removeprefix(scope.get("root_path", "")).rstrip("/") or "/"
-        if path != self._path:
-            raise Refusal(
-                404, RPCError(f"There is nothing here; the MCP endpoint is {self._path}", code=INVALID_REQUEST)
-            )
+            error = RPCError(f"{method} has no meaning here", code=INVALID_REQUEST)
+            raise Refusal(405, error, [_ALLOW_POST if only_post else _ALLOW])
 
     async def _post(self, headers: Headers, principal: str | None, visit: Visit) -> None:
-        if not is_json(headers.raw(b"content-type")):
-            raise Refusal(415, RPCError(f"POST needs `Content-Type: {JSON}`, in UTF-8", code=INVALID_REQUEST))
-        if headers.raw(b"content-encoding") not in (None, b"identity"):
-            raise Refusal(415, RPCError("The body must not be compressed", code=INVALID_REQUEST))
-        if not accepts(headers.raw(b"accept"), JSON, EVENT_STREAM):
-            raise Refusal(406, RPCError(f"POST needs `Accept: {JSON}, {EVENT_STREAM}`", code=INVALID_REQUEST))
-        body = await self._body(headers, visit)
+        if self._check_content(headers) > self._max_body:
+            await self._refuse_length(headers, visit)
+        visit.reading = True
+        received = await visit.receive()
+        body: bytes = received.get("body", b"")
+        if received["type"] != "http.request" or received.get("more_body") or len(body) > self._max_body:
+            body = await self._gather(visit, received)
+        visit.reading = False
         if is_batch(body):
             if _names_modern(headers):
                 raise InvalidRequest("Invalid request: the protocol version has no batches; send one message")
@@ -194,47 +174,44 @@ class HTTPApp:
         message = decode(body)
         if isinstance(message, Request):
             visit.id = message.id
-            head = _head_of(message)
-            if not isinstance(head.meta, UnsetType) and head.meta.version is not UNSET:
-                await self._modern(
-                    message, head, head.meta, Sender(kind="http", headers=headers, principal=principal), visit
-                )
+            head = head_of(message)
+            if head.is_modern:
+                await self._modern(message, head, headers, principal, visit)
                 return
         if _names_modern(headers):
             await self._modern_without_version(message, visit)
         else:
             await self._legacy.post(visit, headers, principal, message)
 
-    async def _body(self, headers: Headers, visit: Visit) -> bytes:
-        """Read the body, most often in one piece. Raises `Refusal` (413) before more than allowed is kept."""
+    def _check_content(self, headers: Headers) -> int:
+        """Check what the headers say of a body and its answer, and return the length they declare."""
+        if not is_json(headers.raw(b"content-type")):
+            raise Refusal(415, RPCError(f"POST needs `Content-Type: {JSON}`, in UTF-8", code=INVALID_REQUEST))
+        if headers.raw(b"content-encoding") not in (None, b"identity"):
+            raise Refusal(415, RPCError("The body must not be compressed", code=INVALID_REQUEST))
+        if not accepts(headers.raw(b"accept"), JSON, EVENT_STREAM):
+            raise Refusal(406, RPCError(f"POST needs `Accept: {JSON}, {EVENT_STREAM}`", code=INVALID_REQUEST))
         declared = headers.raw(b"content-length")
-        if declared is not None and declared.isdigit() and int(declared[:18]) > self._max_body:
-            await self._discard(visit, int(declared[:18]))
-            raise self._too_large()
-        visit.reading = True
-        message = await visit.receive()
-        if message["type"] == "http.request" and not message.get("more_body"):
-            body: bytes = message["body"]
-            if len(body) > self._max_body:
-                raise self._too_large()
-        else:
-            body = await self._gather(visit, message)
-        visit.reading = False
-        return body
+        return int(declared[:18]) if declared is not None and declared.isdigit() else 0
+
+    async def _refuse_length(self, headers: Headers, visit: Visit) -> None:
+        """Refuse a body that declares itself too large; one that waits for permission is not even asked for."""
+        if headers.raw(b"expect") is None:
+            await self._discard(visit, self._check_content(headers))
+        raise self._too_large()
 
     async def _gather(self, visit: Visit, message: ASGIMessage) -> bytes:
         """Read on, a body that comes in pieces."""
-        parts: list[bytes] = []
-        size = 0
+        body = bytearray()
         while message["type"] == "http.request":
-            part: bytes = message.get("body", b"")
-            parts.append(part)
-            size += len(part)
-            if size > self._max_body:
-                await self._discard(visit, size)
+            body += message.get("body", b"")
+            more = message.get("more_body", False)
+            if len(body) > self._max_body:
+                if more:
+                    await self._discard(visit, len(body))
                 raise self._too_large()
-            if not message.get("more_body"):
-                return b"".join(parts)
+            if not more:
+                return bytes(body)
             message = await visit.receive()
         visit.reply.lose()
         raise InvalidRequest("The client left before it had sent the body")
@@ -255,21 +232,24 @@ class HTTPApp:
 
     # The modern leg.
 
-    async def _modern(self, request: Request, head: _Head, meta: _Meta, sender: Sender, visit: Visit) -> None:
+    async def _modern(
+        self, request: Request, head: Head, headers: Headers, principal: str | None, visit: Visit
+    ) -> None:
         """Check the headers against the body and let the service answer; the client's leaving cancels that."""
-        version: Any = meta.version
+        version = head.meta.version
         if not isinstance(version, str):
             raise InvalidParams(f"params._meta[{META_PROTOCOL_VERSION!r}] must be a string")
-        if isinstance(meta.capabilities, UnsetType):
+        if isinstance(head.meta.capabilities, UnsetType):
             raise InvalidParams(f"params._meta must carry {META_CLIENT_CAPABILITIES}")
         row = CLIENT_METHODS.get(request.method)
-        name: Any = None if row is None or row.named_by is None else head.name if row.named_by == "name" else head.uri
-        headers: Any = sender.headers
-        check_standard_headers(headers, version, request.method, name if isinstance(name, str) else None)
-        if row is TOOLS_CALL and isinstance(name, str) and version in MODERN_VERSIONS:
+        name = None if row is None else head.named(row.named_by)
+        check_standard_headers(headers, version, request.method, name)
+        if row is TOOLS_CALL and name is not None and version in MODERN_VERSIONS:
             designations = self._service.header_parameters(name)
             if designations:
-                check_param_headers(designations, _arguments_of(head), headers)
+                arguments = None if isinstance(head.arguments, UnsetType) else msgspec.json.decode(head.arguments)
+                check_param_headers(designations, arguments, headers)
+        sender = Sender(kind="http", headers=headers, principal=principal)
         visit.cancel_when_gone()
         response = await self._service.handle(ModernExchange(request, sender, visit.reply))
         visit.check()
@@ -305,21 +285,9 @@ def _names_modern(headers: Headers) -> bool:
     return version is not None and version.decode("latin-1").strip() in MODERN_VERSIONS
 
 
-def _head_of(request: Request) -> _Head:
-    """Read what decides the era; params of an unreadable shape decide nothing."""
-    try:
-        return _NO_HEAD if isinstance(request.params, UnsetType) else _head_decoder.decode(request.params)
-    except (msgspec.DecodeError, RecursionError):
-        return _NO_HEAD
-
-
-def _arguments_of(head: _Head) -> Any:
-    return None if isinstance(head.arguments, UnsetType) else msgspec.json.decode(head.arguments)
-
-
 async def _refuse(scope: Scope, reply: Reply, refusal: Refusal, id: RequestId | UnsetType) -> None:
     headers = [each for each in refusal.headers if each != _CLOSE or scope.get("http_version", "1.1").startswith("1")]
-    await reply.refuse(refusal.status, encode(failure(id, refusal.error)), headers)
+    await reply.respond(refusal.status, encode(failure(id, refusal.error)), headers)
 
 
 async def _finish_interrupted(visit: Visit) -> None:
@@ -327,7 +295,7 @@ async def _finish_interrupted(visit: Visit) -> None:
     reply, why = visit.reply, visit.why
     if why == "slow":
         error = RPCError("The body did not arrive in time", code=INVALID_REQUEST)
-        await reply.refuse(408, encode(failure(visit.id, error)), [_CLOSE])
+        await reply.respond(408, encode(failure(visit.id, error)), [_CLOSE])
     elif why == "stopping" and not isinstance(visit.id, UnsetType):
         await reply.respond(503, encode(failure(visit.id, InternalError("The server is shutting down"))))
     elif why != "gone":

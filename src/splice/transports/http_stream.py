@@ -36,41 +36,41 @@ log = logging.getLogger("splice.transport")
 class Reply:
     """What is sent back on one HTTP request. Once it is closed, everything more is dropped in silence."""
 
-    __slots__ = ("_lock", "_send", "closed", "headers", "on_stream", "quiet", "streaming")
+    streaming = False
+    """The status is sent, and events may follow."""
+    closed = False
+    """No more may be sent: the reply is complete, or the client is gone."""
+    lost = False
+    """The client is gone; not even what was about to be sent may be sent."""
+    quiet = False
+    """Nothing was sent since the keep-alive clock looked last."""
+    headers: HeaderList = ()
+    """Headers to send whatever the reply turns out to be."""
+    on_stream: Callable[[], None] | None = None
+    """Told once, when the reply becomes a stream."""
+    _lock: asyncio.Lock | None = None
 
     def __init__(self, send: Send) -> None:
         self._send = send
-        self._lock: asyncio.Lock | None = None
-        self.streaming = False
-        """The status is sent, and events may follow."""
-        self.closed = False
-        """No more may be sent: the reply is complete, or the client is gone."""
-        self.quiet = False
-        """Nothing was sent since the keep-alive clock looked last."""
-        self.headers: HeaderList = ()
-        """Headers to send whatever the reply turns out to be."""
-        self.on_stream: Callable[[], None] | None = None
-        """Told once, when the reply becomes a stream."""
 
-    async def respond(self, status: int, body: bytes) -> None:
+    async def respond(self, status: int, body: bytes, headers: HeaderList = ()) -> None:
         """Send the response and end: a JSON body with this status, or the last event if the stream has begun."""
         if self.closed:
             return
-        self.closed = True
-        if self._lock is None:
-            await self._whole(status, body, ())
+        if self._lock is not None and await self._began():
+            await self._put({"type": "http.response.body", "body": encode_event(body)})
             return
-        async with self._lock:
-            if self.streaming:
-                await self._put({"type": "http.response.body", "body": encode_event(body)})
-            else:
-                await self._whole(status, body, ())
+        self.closed = True
+        length = (b"content-length", b"%d" % len(body))
+        fields = [_JSON_TYPE, length, *self.headers, *headers]
+        await self._send({"type": "http.response.start", "status": status, "headers": fields})
+        await self._send({"type": "http.response.body", "body": body})
 
-    async def refuse(self, status: int, body: bytes, headers: HeaderList) -> None:
-        """Send an error with headers of its own, unless something was sent already."""
-        if not self.closed and self._lock is None:
-            self.closed = True
-            await self._whole(status, body, headers)
+    async def _began(self) -> bool:
+        """Let what is being sent be sent, and nothing after it; tell whether the stream has begun."""
+        self.closed = True
+        async with self._lock or asyncio.Lock():
+            return self.streaming
 
     async def accept(self, status: int = 202) -> None:
         """End without a body."""
@@ -104,13 +104,14 @@ class Reply:
         """End the stream here, beginning it if need be: there will be no response."""
         if self.closed:
             return
-        await self.write(b"")
         self.closed = True
-        await self._put({"type": "http.response.body", "body": b""})
+        async with self._lock or asyncio.Lock():
+            await self._begin()
+            await self._put({"type": "http.response.body", "body": b""})
 
     def lose(self) -> None:
         """Note that the client is gone."""
-        self.closed = True
+        self.closed = self.lost = True
 
     async def _begin(self) -> None:
         if not self.streaming:
@@ -120,20 +121,11 @@ class Reply:
             if self.on_stream is not None:
                 self.on_stream()
 
-    async def _whole(self, status: int, body: bytes, headers: HeaderList) -> None:
-        length = (b"content-length", b"%d" % len(body))
-        start = {
-            "type": "http.response.start",
-            "status": status,
-            "headers": [_JSON_TYPE, length, *self.headers, *headers],
-        }
-        await self._send(start)
-        await self._send({"type": "http.response.body", "body": body})
-
     async def _put(self, message: ASGIMessage) -> None:
         """Send, and take it as the end if the client is gone: a handler that notifies must not fail of it."""
         try:
-            await self._send(message)
+            if not self.lost:
+                await self._send(message)
         except OSError:
             self.lose()
 

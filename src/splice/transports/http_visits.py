@@ -8,7 +8,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancella
 
 import asyncio
 from collections.abc import Callable
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
@@ -32,23 +32,25 @@ Reason: TypeAlias = Literal["gone", "cancelled", "slow", "stopping"]
 class Visit:
     """One HTTP request, from its arrival until its reply is complete."""
 
-    __slots__ = ("_task", "_visits", "_watcher", "born", "id", "on_gone", "over", "reading", "receive", "reply", "why")
+    id: RequestId | UnsetType = UNSET
+    """The JSON-RPC id that an error must repeat, once it is known."""
+    on_gone: Callable[[], None] | None = None
+    """What to do when the client leaves; None: let the work go on unwatched."""
+    reading = False
+    """The body is still arriving."""
+    is_old = False
+    """The clock has passed it."""
+    over = False
+    why: Reason | None = None
+    """Why the work was interrupted."""
+    _watcher: asyncio.Task[None] | None = None
 
-    def __init__(self, visits: "Visits", receive: Receive, reply: Reply, born: int) -> None:
+    def __init__(self, visits: "Visits", receive: Receive, reply: Reply, task: asyncio.Task[Any] | None) -> None:
         self._visits = visits
-        self._task = asyncio.current_task()
-        self._watcher: asyncio.Task[None] | None = None
+        self._task = task
         self.receive = receive
         self.reply = reply
-        self.born = born
-        self.id: RequestId | UnsetType = UNSET
-        """The JSON-RPC id that an error must repeat, once it is known."""
-        self.on_gone: Callable[[], None] | None = None
-        """What to do when the client leaves; None: let the work go on unwatched while nothing was sent."""
-        self.reading = False
-        self.over = False
-        self.why: Reason | None = None
-        """Why the work was interrupted."""
+        self.born = visits.generation
         reply.on_stream = self.begin_stream
 
     def interrupt(self, why: Reason) -> None:
@@ -76,7 +78,7 @@ class Visit:
     def cancel_when_gone(self) -> None:
         """From now on the client's leaving cancels the request."""
         self.on_gone = self._leave
-        if self._visits.is_old(self):
+        if self.is_old:
             self.watch()
 
     def begin_stream(self) -> None:
@@ -87,6 +89,7 @@ class Visit:
 
     def lasts(self) -> None:
         """Act on the request not being over after two ticks."""
+        self.is_old = True
         if self.reading:
             asyncio.get_running_loop().call_later(BODY_SECONDS, self._hurry)
         elif self.on_gone is not None:
@@ -114,6 +117,7 @@ class Visit:
         """Let go of everything."""
         self.over = True
         self.reading = False
+        self.reply.on_stream = self.on_gone = None
         if self._watcher is not None:
             self._watcher.cancel()
 
@@ -127,17 +131,17 @@ class Visits:
         self._young: set[Visit] = set()
         self._old: set[Visit] = set()
         self._streams: set[Reply] = set()
-        self._generation = 0
+        self.generation = 0
         self._ticking = False
         self._keeping = False
-        self._idle: asyncio.Event | None = None
+        self._idle: asyncio.Future[None] | None = None
 
     def enter(self, receive: Receive, reply: Reply) -> Visit:
         """Begin a visit."""
         loop = asyncio.get_running_loop()
         if loop is not self._loop:
             self._move(loop)
-        visit = Visit(self, receive, reply, self._generation)
+        visit = Visit(self, receive, reply, asyncio.current_task(loop))
         self._young.add(visit)
         if not self._ticking:
             self._ticking = True
@@ -148,15 +152,12 @@ class Visits:
         """End a visit."""
         visit.end()
         self._young.discard(visit)
-        self._old.discard(visit)
+        if visit.is_old:
+            self._old.discard(visit)
         if visit.reply.streaming:
             self._streams.discard(visit.reply)
-        if self._idle is not None and not self._young and not self._old:
-            self._idle.set()
-
-    def is_old(self, visit: Visit) -> bool:
-        """Tell whether the clock has passed this one already."""
-        return visit in self._old
+        if self._idle is not None and not self._young and not self._old and not self._idle.done():
+            self._idle.set_result(None)
 
     def keep_alive(self, stream: Reply) -> None:
         """Send a comment on this stream whenever it has been quiet for long."""
@@ -176,13 +177,9 @@ class Visits:
     async def _emptied(self, seconds: float) -> bool:
         if not self._young and not self._old:
             return True
-        self._idle = asyncio.Event()
-        try:
-            async with asyncio.timeout(seconds):
-                await self._idle.wait()
-        except TimeoutError:
-            return False
-        return True
+        self._idle = asyncio.get_running_loop().create_future()
+        done, _ = await asyncio.wait([self._idle], timeout=seconds)
+        return bool(done)
 
     def _move(self, loop: asyncio.AbstractEventLoop) -> None:
         """Serve on another event loop; the one before is closed, and its clocks with it."""
@@ -192,8 +189,8 @@ class Visits:
         self.background = Background()
 
     def _tick(self) -> None:
-        self._generation += 1
-        lasting = [visit for visit in self._young if self._generation - visit.born > 1]
+        self.generation += 1
+        lasting = [visit for visit in self._young if self.generation - visit.born > 1]
         self._young.difference_update(lasting)
         self._old.update(lasting)
         for visit in lasting:

@@ -4,16 +4,21 @@ The handler runs in the caller's own task, so cancelling the one cancels the oth
 call. Messages still become JSON on the way, so that a test over memory sees what a real peer would see.
 """
 
+import asyncio
+import logging
 from collections.abc import Mapping
+from typing import Any
 
 from msgspec import UNSET, UnsetType
 
-from splice.errors import ConnectionClosed
-from splice.protocol.jsonrpc import Failure, Notification, Request, Response, Success, raw
+from splice.errors import ConnectionClosed, InternalError
+from splice.protocol.jsonrpc import Failure, Notification, Request, Response, Success, failure, raw
 from splice.protocol.methods import CANCELLED
 from splice.rules.eras import Session
 from splice.transports.background import Background
 from splice.transports.base import Answer, Heard, Sender, Service, no_notice, no_request
+
+log = logging.getLogger("splice.transport")
 
 
 class MemoryExchange:
@@ -51,6 +56,7 @@ class MemoryLink:
         self._session = Session(push=self._push)
         self._sender = Sender(kind="memory", session=self._session)
         self._background = Background()
+        self._calls: list[asyncio.Task[Any] | None] = []
         self._last_id = 0
         self._closed = False
 
@@ -61,10 +67,17 @@ class MemoryLink:
         if not isinstance(request.params, UnsetType):
             request.params = raw(request.params)
         exchange = MemoryExchange(self, request, self._sender, heard)
+        task = asyncio.current_task()
+        self._calls.append(task)
         try:
             return _response_as_arrived(await self._service.handle(exchange))
+        except asyncio.CancelledError:
+            if self._closed and task is not None and task.uncancel() == 0:
+                raise ConnectionClosed("The connection was closed") from None
+            raise
         finally:
             exchange.is_open = False
+            self._calls.remove(task)
 
     async def notify(self, note: Notification) -> None:
         """Let the server hear a notification; a cancellation needs none, as it reaches the handler by itself."""
@@ -78,9 +91,12 @@ class MemoryLink:
         await self._service.open(self._session)
 
     async def close(self) -> None:
-        """Leave the server."""
+        """Leave the server; calls still running end with `ConnectionClosed`."""
         if not self._closed:
             self._closed = True
+            for task in set(self._calls) - {asyncio.current_task()}:
+                if task is not None:
+                    task.cancel()
             await self._service.close(self._session)
             await self._background.close()
 
@@ -99,4 +115,10 @@ def _as_arrived(note: Notification) -> Notification:
 
 
 def _response_as_arrived(response: Response) -> Response:
-    return response if isinstance(response, Failure) else Success(response.id, raw(response.result))
+    if isinstance(response, Failure):
+        return response
+    try:
+        return Success(response.id, raw(response.result))
+    except Exception as error:
+        log.exception("the result of request %r is no JSON", response.id)
+        return failure(response.id, InternalError(f"Internal error: the result is no JSON ({error})"))

@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import os
 import signal
+import stat
 import sys
 import threading
 from collections.abc import Callable, Generator
@@ -46,19 +47,20 @@ async def serve_stdio(service: Service) -> None:
         duplex = Duplex(output.write, service.handle, hear, sender=sender, batches=batches)
         session.push = duplex.push
         reader = _Input(duplex, ended.set)
-        await service.open(session)
         await output.open(pause=reader.pause, resume=reader.resume, lost=ended.set)
+        await service.open(session)
         try:
             await reader.open(source)
             await ended.wait()
-            reader.pause()
+            reader.close()
             await service.stop()
             await duplex.drain(DRAIN_SECONDS)
         finally:
+            reader.close()
             await duplex.lost(ConnectionClosed("The client closed the connection"))
             await service.close(session)
-            reader.close()
             await output.close(DRAIN_SECONDS)
+            await service.end()
 
 
 class _Input(asyncio.Protocol):
@@ -69,17 +71,20 @@ class _Input(asyncio.Protocol):
         self._at_end = at_end
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.ReadTransport | None = None
+        self._closed = False
 
     async def open(self, source: int) -> None:
         """Begin to read; on a thread if the loop cannot watch this descriptor."""
         pipe = os.fdopen(source, "rb", buffering=0)
         try:
+            _check_watchable(source)
             self._transport, _ = await self._loop.connect_read_pipe(lambda: self, pipe)
         except (OSError, ValueError, NotImplementedError):
             threading.Thread(target=self._read_on_thread, args=(pipe,), daemon=True).start()
 
     def data_received(self, data: bytes) -> None:
-        self._duplex.feed(data)
+        if not self._closed:
+            self._duplex.feed(data)
 
     def eof_received(self) -> None:
         self._at_end()
@@ -100,13 +105,15 @@ class _Input(asyncio.Protocol):
             self._transport.resume_reading()
 
     def close(self) -> None:
+        """Read no more."""
+        self._closed = True
         if self._transport is not None:
             self._transport.close()
 
     def _read_on_thread(self, pipe: Any) -> None:
         with contextlib.suppress(OSError, RuntimeError, ValueError), pipe:
             while data := pipe.read(CHUNK_BYTES):
-                self._loop.call_soon_threadsafe(self._duplex.feed, data)
+                self._loop.call_soon_threadsafe(self.data_received, data)
             self._loop.call_soon_threadsafe(self._at_end)
 
 
@@ -127,6 +134,7 @@ class _Output(asyncio.BaseProtocol):
         self._pause, self._resume, self._lost = pause, resume, lost
         pipe = os.fdopen(self._target, "wb", buffering=0)
         try:
+            _check_watchable(self._target)
             self._transport, _ = await self._loop.connect_write_pipe(lambda: self, pipe)
         except (OSError, ValueError, NotImplementedError):
             self._pipe = pipe
@@ -159,10 +167,18 @@ class _Output(asyncio.BaseProtocol):
             self._pipe.close()
             return
         self._transport.close()
-        with contextlib.suppress(TimeoutError):
+        try:
             async with asyncio.timeout(seconds):
                 await self._gone.wait()
-        self._transport.abort()
+        except TimeoutError:
+            self._transport.abort()
+
+
+def _check_watchable(descriptor: int) -> None:
+    """Refuse files and devices here: uvloop ends the whole process over them. Raises `ValueError`."""
+    mode = os.fstat(descriptor).st_mode
+    if not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(descriptor)):
+        raise ValueError("neither a pipe nor a terminal")
 
 
 @contextlib.contextmanager

@@ -1,0 +1,13 @@
+# What CI runs, one line each. `.ci/run` is all of it on a fresh machine.
+BIN := .venv/bin/
+CORE := src/splice/protocol/*,src/splice/rules/*,src/splice/schema/*,src/splice/transports/*,src/splice/server/*,src/splice/client/*
+
+.PHONY: check test cover conformance interop bench docs
+
+check:; $(BIN)ruff check && $(BIN)ruff format --check && $(BIN)mypy && $(BIN)basedpyright
+test:; $(BIN)pytest
+cover:; $(BIN)pytest --cov --cov-report= && $(BIN)coverage report --fail-under=95 --include='$(CORE)'
+conformance:; $(BIN)python tests/interop/setup_peers.py && $(BIN)python tests/conformance/run.py
+interop:; $(BIN)python tests/interop/setup_peers.py && $(BIN)pytest tests/interop
+bench:; $(BIN)python -m bench
+docs:; $(BIN)mkdocs build --strict

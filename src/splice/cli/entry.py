@@ -1,0 +1,109 @@
+"""Which command is meant, and how it ends.
+
+Each command lives in a file of its own and is imported when it is called. `splice run FILE`, which hosts start over
+and over, is recognized right here: no argument parser, no colours, no web server are loaded for it.
+"""
+
+import io
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from importlib import import_module
+
+from splice.cli.outcomes import FAILED, INTERRUPTED, OK, USAGE, Stop
+from splice.cli.text import safe
+
+COMMANDS = {
+    "demo": "Show what Splice does: a server, a client, both eras, stdio and HTTP.",
+    "run": "Run the server in a Python file, on stdin and stdout or as a web server.",
+    "list": "List what a server offers.",
+    "call": "Call a tool.",
+    "read": "Read a resource.",
+    "prompt": "Fill in a prompt.",
+}
+
+HELP = f"""Usage: splice COMMAND [ARGUMENTS]
+
+Model Context Protocol servers and clients.
+
+Commands:
+{chr(10).join(f"  {name:<8}{summary}" for name, summary in COMMANDS.items())}
+
+`splice COMMAND --help` tells more about one. `splice --version` prints the version.
+A server is named by its URL, its .py file, or its command after `--`:
+
+  splice list http://127.0.0.1:8000/mcp
+  splice call server.py add a=2 b=3
+  splice list -- npx -y @modelcontextprotocol/server-everything
+
+Exit codes: 0 it worked, 1 the call failed, 2 wrong usage, 3 could not connect.
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return the exit code. Never raises, and prints no traceback without `--debug`."""
+    words = sys.argv[1:] if argv is None else list(argv)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal that lacks a character is no reason to fail
+    debug = "--debug" in words[: words.index("--") if "--" in words else None]
+    try:
+        code = _dispatch(words)
+        sys.stdout.flush()
+    except Stop as stop:
+        if debug:
+            traceback.print_exc()
+        print(f"splice: {stop}", file=sys.stderr)
+        return stop.code
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter complains when it ends
+        return FAILED
+    except Exception as error:  # noqa: BLE001 - the last resort: a defect of ours, told in one line
+        if debug:
+            traceback.print_exc()
+        hint = "" if debug else "; --debug shows where"
+        print(f"splice: unexpected {type(error).__name__}: {safe(str(error))}{hint}", file=sys.stderr)
+        return FAILED
+    return code
+
+
+def _dispatch(words: list[str]) -> int:
+    match words:
+        case ["run", file] if not file.startswith("-"):
+            from splice.cli.loading import run_file  # noqa: PLC0415 - only this command loads a server
+
+            run_file(file)
+        case [name, *rest] if name in COMMANDS:
+            return _command(name, rest)
+        case ["--version" | "-V", *_]:
+            from importlib.metadata import version  # noqa: PLC0415 - slow to load, and nothing else needs it
+
+            print(f"splice {version('splice')}")
+        case ["--help" | "-h" | "help", *_]:
+            print(HELP, end="")
+        case [name, *_]:
+            raise Stop(USAGE, f"there is no command {name!r}; there are {', '.join(COMMANDS)}")
+        case _:
+            print(HELP, end="", file=sys.stderr)
+            return USAGE
+    return OK
+
+
+def _command(name: str, words: list[str]) -> int:
+    """Let click read the words up to `--`; what follows is a server's command line and reaches the command as it is."""
+    import click  # noqa: PLC0415 - `splice run FILE` must start without it
+
+    command: click.Command = import_module(f"splice.cli.{name}").command
+    cut = words.index("--") if "--" in words else len(words)
+    try:
+        with command.make_context(f"splice {name}", words[:cut], obj=words[cut + 1 :]) as context:
+            code: int = command.invoke(context)
+            return code
+    except click.exceptions.Exit as end:  # --help
+        return end.exit_code
+    except click.UsageError as error:
+        usage = error.ctx.get_usage() + "\n" if error.ctx is not None else ""
+        raise Stop(USAGE, f"{error.format_message()}\n{usage}Try `splice {name} --help`.") from error

@@ -1,0 +1,200 @@
+"""How much work a JSON Schema can cause, told before it is used.
+
+A schema of a few hundred bytes can keep a validator busy for years: definitions that refer to the next one twice, each
+of them, double the work at every step; and one that applies itself twice to the same member doubles it at every level
+of the value. Whoever sends a tool's schema often sends its results too, so both are bounded here.
+
+https://modelcontextprotocol.io/specification/2026-07-28/basic#json-schema-usage
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeAlias
+from urllib.parse import unquote
+
+from msgspec import Struct
+
+from splice.schema.values import is_array, is_object
+
+MAX_DEPTH = 64
+"""How deep subschemas may nest."""
+
+MAX_SUBSCHEMAS = 10_000
+"""How many subschemas a schema may have."""
+
+MAX_WORK = 100_000
+"""How many subschemas may be applied to one value when every reference is followed."""
+
+_Node: TypeAlias = Mapping[str, Any]
+
+_ON_SAME = ("not", "if", "then", "else")
+_ON_SAME_LISTS = ("allOf", "anyOf", "oneOf")
+_ON_SAME_MAPS = ("dependentSchemas", "dependencies")
+_ON_ITEMS = ("items", "additionalItems", "contains", "unevaluatedItems")
+_ON_MEMBERS = ("additionalProperties", "unevaluatedProperties", "propertyNames")
+_REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+_ITEM, _ANY_MEMBER = "[]", "*"
+
+
+class Costly(ValueError):
+    """A schema breaks one of the bounds, or refers to something outside of itself."""
+
+
+class Cost(Struct, frozen=True):
+    """What a schema can cost."""
+
+    work: int
+    """How many subschemas may be applied to one value."""
+    branching: int
+    """How many times a recursive schema may apply itself to one member of a value."""
+
+
+def cost(schema: _Node) -> Cost:
+    """Measure a schema.
+
+    Raises `Costly`.
+    """
+    try:
+        _count(schema)
+        return _Survey(schema).cost()
+    except RecursionError:
+        raise Costly(f"subschemas nest deeper than {MAX_DEPTH} levels") from None
+
+
+def _count(schema: _Node) -> None:
+    """Hold the bare size against the bounds, whatever the keywords mean."""
+    level: list[Any] = [schema]
+    count = nested = 0
+    while level:
+        nested += 1
+        # Every second level of a schema is a map or a list of schemas.
+        if nested > 2 * MAX_DEPTH:
+            raise Costly(f"subschemas nest deeper than {MAX_DEPTH} levels")
+        count += sum(map(is_object, level))
+        if count > MAX_SUBSCHEMAS:
+            raise Costly(f"more than {MAX_SUBSCHEMAS} subschemas")
+        level = [inner for node in level for inner in _inside(node) if is_object(inner) or is_array(inner)]
+
+
+def _inside(node: Any) -> Iterator[Any]:
+    if is_object(node):
+        yield from node.values()
+    elif is_array(node):
+        yield from node
+
+
+class _Survey:
+    """Follows the references of one schema."""
+
+    def __init__(self, root: _Node) -> None:
+        self._root = root
+        self._anchors = _anchors(root)
+        self._works: dict[int, int] = {}
+        self._open: dict[int, int] = {}
+        """Definitions being followed, and how many members of the value deep."""
+        self._recursive: dict[int, _Node] = {}
+
+    def cost(self) -> Cost:
+        """Measure."""
+        work = self._work(self._root, 0)
+        branching = max((self._branching(node) for node in list(self._recursive.values())), default=0)
+        return Cost(work, branching)
+
+    def _work(self, node: Any, deep: int) -> int:
+        """Count the subschemas that may be applied, a definition once for each way to it."""
+        if not is_object(node):
+            return 1
+        schema: _Node = node
+        key = id(schema)
+        if key in self._open:
+            if self._open[key] == deep:
+                raise Costly("a subschema applies itself to the same value, without end")
+            self._recursive[key] = schema
+            return 1
+        if key not in self._works:
+            self._open[key] = deep
+            work = 1
+            for step, inner in self._steps(schema):
+                work += self._work(inner, deep + bool(step))
+            del self._open[key]
+            if work > MAX_WORK:
+                raise Costly(f"its references amount to more than {MAX_WORK} subschemas")
+            self._works[key] = work
+        return self._works[key]
+
+    def _branching(self, start: _Node) -> int:
+        found: Counter[tuple[str, ...]] = Counter()
+        self._collect(start, (), found)
+        if any(_ANY_MEMBER in path for path in found):
+            # Members named one by one and members of any name may be the same ones.
+            merged: Counter[tuple[str, ...]] = Counter()
+            for path, times in found.items():
+                merged[tuple(step if step == _ITEM else _ANY_MEMBER for step in path)] += times
+            found = merged
+        return max(found.values(), default=0)
+
+    def _collect(self, schema: _Node, path: tuple[str, ...], found: Counter[tuple[str, ...]]) -> None:
+        for step, inner in self._steps(schema):
+            place = (*path, step) if step else path
+            if id(inner) in self._recursive:
+                found[place] += 1
+            elif is_object(inner):
+                self._collect(inner, place, found)
+
+    def _steps(self, schema: _Node) -> Iterator[tuple[str, Any]]:
+        """List the subschemas that are applied, and to which member of the value: "" is the value itself."""
+        for word, inner in schema.items():
+            if word in _REFERENCES:
+                yield "", self._target(inner)
+            elif word in _ON_SAME:
+                yield "", inner
+            elif word in _ON_SAME_LISTS or word in _ON_SAME_MAPS:
+                yield from (("", each) for each in _inside(inner) if is_object(each))
+            elif word == "properties" and is_object(inner):
+                yield from ((f".{name}", each) for name, each in inner.items())
+            elif word in _ON_ITEMS or word == "prefixItems":
+                yield from ((_ITEM, each) for each in (inner if is_array(inner) else [inner]))
+            elif word in _ON_MEMBERS:
+                yield _ANY_MEMBER, inner
+            elif word == "patternProperties":
+                yield from ((_ANY_MEMBER, each) for each in _inside(inner))
+
+    def _target(self, reference: Any) -> Any:
+        """Find what a reference refers to; only the schema itself is looked at."""
+        text = unquote(str(reference))
+        own = self._root.get("$id")
+        if isinstance(own, str) and text.startswith(own.removesuffix("#") + "#"):
+            text = text[len(own.removesuffix("#")) :]
+        if not text.startswith("#"):
+            raise Costly(f"it refers to {text}, outside of itself; nothing is ever fetched")
+        if text[1:] in self._anchors:
+            return self._anchors[text[1:]]
+        missing = Costly(f"it refers to {text}, which it does not have")
+        if text[1:] and not text.startswith("#/"):
+            raise missing
+        node: Any = self._root
+        for step in text[1:].split("/")[1:]:
+            name = step.replace("~1", "/").replace("~0", "~")
+            try:
+                node = node[int(name)] if is_array(node) else node[name]
+            except (LookupError, TypeError, ValueError):
+                raise missing from None
+        return node
+
+
+def _anchors(root: _Node) -> dict[str, _Node]:
+    """Collect the names that subschemas give themselves, each of which must be the only one."""
+    found: dict[str, _Node] = {}
+    level: list[Any] = [root]
+    while level:
+        for node in level:
+            if not is_object(node):
+                continue
+            schema: _Node = node
+            if isinstance(schema.get("$id"), str) and schema is not root:
+                raise Costly(f"a subschema has the $id {schema['$id']!r}; only the whole may have one")
+            for word in ("$anchor", "$dynamicAnchor"):
+                if isinstance(name := schema.get(word), str) and found.setdefault(name, schema) is not schema:
+                    raise Costly(f"two subschemas have the anchor {name!r}")
+        level = [inner for node in level for inner in _inside(node) if is_object(inner) or is_array(inner)]
+    return found

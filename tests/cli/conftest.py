@@ -1,0 +1,69 @@
+"""Runs `splice`, in this process or as one of its own."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from splice.cli import main
+
+SERVER = str(Path(__file__).with_name("shop_server.py"))
+LIMIT_SECONDS = 30
+
+
+class Done(NamedTuple):
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+Splice = Callable[..., Done]
+
+
+@pytest.fixture
+def splice(capfd: pytest.CaptureFixture[str]) -> Splice:
+    """Run `splice` in this process, where coverage sees it."""
+
+    def run(*words: str) -> Done:
+        capfd.readouterr()
+        code = main(words)
+        sys.stdout.flush()
+        return Done(code, *capfd.readouterr())
+
+    return run
+
+
+def splice_process(*words: str, **options: Any) -> subprocess.CompletedProcess[bytes]:
+    """Run `splice` as a user does."""
+    settings: dict[str, Any] = {"stdin": subprocess.DEVNULL, "capture_output": True, "timeout": LIMIT_SECONDS} | options
+    command = [sys.executable, "-m", "splice.cli", *words]
+    done: subprocess.CompletedProcess[bytes] = subprocess.run(command, check=False, **settings)
+    return done
+
+
+@pytest.fixture(scope="session")
+def url() -> Iterator[str]:
+    """Serve the shop over HTTP."""
+    command = [sys.executable, "-m", "splice.cli", "run", SERVER, "--http", "--port", "0"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=dict(os.environ)) as process:
+        assert process.stderr is not None
+        line = process.stderr.readline()
+        found = re.search(r"http://\S+", line)
+        try:
+            assert found is not None, line
+            yield found[0]
+        finally:
+            process.send_signal(signal.SIGTERM)

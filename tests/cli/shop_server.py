@@ -1,0 +1,94 @@
+"""The server the tests of the command line talk to."""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from splice import Context, Image, Server, ToolError
+
+server = Server("shop \x1b[31m", version="1.0", instructions="Look \x1b[2J around.")
+
+
+@dataclass
+class Order:
+    name: Annotated[str, "For whom?"]
+    count: int = 1
+    size: Literal["small", "large"] = "small"
+    gift: bool = False
+    colours: list[Literal["red", "green"]] | None = None
+
+
+@server.tool
+def add(a: int, b: int = 1) -> int:
+    """Add two numbers."""
+    return a + b
+
+
+@server.tool
+def kinds(text: str, items: list[int] | None = None, flag: bool = False, share: float = 0.5) -> str:
+    return repr((text, items, flag, share))
+
+
+@server.tool(description="Say \x1b[31mred\u202e.")
+def evil() -> str:
+    return "\x1b]0;owned\x07 done \u202eabc"
+
+
+@server.tool
+def fail() -> str:
+    raise ToolError("no \x1b[31mpaper")
+
+
+@server.tool
+def picture() -> Image:
+    return Image(b"123")
+
+
+@server.tool
+async def count(to: int, ctx: Context) -> str:
+    await ctx.info("counting \x1b[0m")
+    await ctx.info({"from": 1})
+    for each in range(1, to + 1):
+        await ctx.progress(each, to, "step \x1b[1m")
+    return "counted"
+
+
+@server.tool
+async def order(ctx: Context) -> str:
+    answer = await ctx.elicit("What shall it be?", Order)
+    return answer.action if answer.data is None else repr(answer.data)
+
+
+@server.tool
+async def sign_in(ctx: Context) -> str:
+    return (await ctx.elicit_url("Sign in, please.", "https://example.com/\x1b[1m")).action
+
+
+@server.tool
+async def nap(seconds: float) -> str:
+    await asyncio.sleep(seconds)
+    return "rested"
+
+
+@server.resource("shop://evil", description="A text with \x1b[31mcolour.")
+def evil_text() -> str:
+    return "a\x1b[31mb\n"
+
+
+@server.resource("shop://bytes", mime_type="image/png")
+def some_bytes() -> bytes:
+    return b"\x00\xff\x1b"
+
+
+@server.resource("shop://items/{name}")
+def item(name: str) -> str:
+    return name
+
+
+@server.prompt(description="Greet \x1b[31msomebody.")
+def greet(name: str, tone: str = "kind") -> str:
+    return f"Greet {name}, {tone}.\x1b[0m"
+
+
+if __name__ == "__main__":
+    server.run()

@@ -1,0 +1,98 @@
+"""Everything a client can be pointed at."""
+
+import sys
+from typing import Any
+
+import pytest
+
+from splice import Client, HTTPServer, Server, StdioServer
+from splice.client.targets import InProcess, resolve
+from splice.errors import ConnectionClosed
+
+PROGRAM = """
+import json
+i = json.loads(input())["id"]
+caps = {"supportedVersions": ["2026-07-28"], "capabilities": {}}
+print(json.dumps({"jsonrpc": "2.0", "id": i, "result": caps}), flush=True)
+input()
+"""
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "python -c 'print(1)' --x",
+        ["python", "-c", "print(1)", "--x"],
+        ("python", "-c", "print(1)", "--x"),
+        StdioServer("python", "-c", "print(1)", "--x"),
+        {"command": "python", "args": ["-c", "print(1)", "--x"]},
+        {"mcpServers": {"one": {"type": "stdio", "command": "python", "args": ["-c", "print(1)", "--x"]}}},
+    ],
+)
+def test_a_command(target: Any) -> None:
+    resolved = resolve(target)
+    assert isinstance(resolved, StdioServer)
+    assert resolved.command == ("python", "-c", "print(1)", "--x")
+    assert resolved.name == "python -c 'print(1)' --x"
+    assert resolved.kind == "stdio"
+
+
+def test_an_entry_has_an_environment_and_a_directory() -> None:
+    resolved = resolve({"command": "/usr/bin/x", "env": {"A": "1"}, "cwd": "/tmp"})
+    assert isinstance(resolved, StdioServer)
+    assert resolved.env == {"A": "1"}
+    assert resolved.cwd == "/tmp"
+    assert resolved.name == "x"
+
+
+@pytest.mark.parametrize(
+    ("target", "headers"),
+    [
+        ("http://h/mcp", None),
+        (HTTPServer("http://h/mcp", headers={"A": "1"}), {"A": "1"}),
+        ({"type": "http", "url": "http://h/mcp", "headers": {"A": "1"}}, {"A": "1"}),
+    ],
+)
+def test_a_url(target: Any, headers: Any) -> None:
+    resolved = resolve(target)
+    assert isinstance(resolved, HTTPServer)
+    assert (resolved.url, resolved.headers, resolved.name, resolved.kind) == (
+        "http://h/mcp",
+        headers,
+        "http://h/mcp",
+        "http",
+    )
+
+
+def test_a_server_object() -> None:
+    resolved = resolve(Server("mine"))
+    assert isinstance(resolved, InProcess)
+    assert resolved.name == "mine"
+    assert resolved.kind == "memory"
+
+
+@pytest.mark.parametrize("target", [5, None, object()])
+def test_what_is_no_target(target: Any) -> None:
+    with pytest.raises(TypeError, match="a client needs"):
+        resolve(target)
+
+
+@pytest.mark.parametrize("target", ["", [], {}, {"mcpServers": {}}, {"mcpServers": {"a": {}, "b": {}}}, {"a": 1}])
+def test_what_is_no_complete_target(target: Any) -> None:
+    with pytest.raises(ValueError, match=r"empty|needs|has \d"):
+        resolve(target)
+
+
+async def test_a_child_process_really_starts() -> None:
+    async with Client([sys.executable, "-I", "-c", PROGRAM]) as client:
+        assert client.version == "2026-07-28"
+
+
+async def test_a_server_object_really_answers() -> None:
+    async with Client(Server("mine")) as client:
+        assert client.server.name == "mine"
+
+
+async def test_a_url_is_really_called() -> None:
+    with pytest.raises(ConnectionClosed, match="http://127.0.0.1:9/mcp"):
+        await Client("http://127.0.0.1:9/mcp").open()

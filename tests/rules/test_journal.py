@@ -1,0 +1,218 @@
+"""The journal: what a re-run of a handler finds again."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import UNSET, Raw
+
+from splice.errors import InvalidParams, LocalProtocolError
+from splice.protocol.input import InputRequest
+from splice.protocol.jsonrpc import raw
+from splice.rules.journal import Journal, Page, Suspend
+
+ELICIT = "elicitation/create"
+
+
+def again(journal: Journal, answers: dict[str, Any] | None = None) -> Journal:
+    """Make the journal of the next round: written down, brought back, with answers beside it."""
+    responses = {key: raw(value) for key, value in (answers or {}).items()}
+    return Journal.read(journal.write(), responses)
+
+
+def ask(journal: Journal, key: str, question: Any = "?") -> Any:
+    return json.loads(bytes(journal.ask(key, ELICIT, {"message": question})))
+
+
+def test_a_question_without_an_answer_suspends_the_run() -> None:
+    journal = Journal()
+    with pytest.raises(Suspend) as caught:
+        ask(journal, "name")
+    assert list(caught.value.requests) == ["name"]
+    request = caught.value.requests["name"]
+    assert request.method == ELICIT
+    assert json.loads(bytes(request.params or b"")) == {"message": "?"}
+    assert str(caught.value) == "name"
+
+
+def test_no_handler_catches_a_suspension_by_accident() -> None:
+    assert not issubclass(Suspend, Exception)
+
+
+def test_the_next_run_finds_the_answer_and_so_does_every_later_one() -> None:
+    journal = Journal()
+    with pytest.raises(Suspend):
+        ask(journal, "name")
+    journal = again(journal, {"name": "Ada"})
+    assert ask(journal, "name") == "Ada"
+    assert ask(journal, "name") == "Ada"
+    with pytest.raises(Suspend):
+        ask(journal, "age")
+    journal = again(journal, {"age": 36})
+    assert (ask(journal, "name"), ask(journal, "age")) == ("Ada", 36)
+
+
+def test_keys_are_given_or_count() -> None:
+    journal = Journal()
+    assert [journal.key(None), journal.key("mine"), journal.key(None)] == ["q1", "mine", "q2"]
+
+
+def test_every_run_counts_from_the_beginning() -> None:
+    journal = Journal()
+    assert journal.key(None) == "q1"
+    journal.begin()
+    assert journal.key(None) == "q1"
+
+
+def test_an_answer_that_comes_again_changes_nothing() -> None:
+    journal = Journal()
+    with pytest.raises(Suspend):
+        ask(journal, "name")
+    journal = again(journal, {"name": "Ada"})
+    ask(journal, "name")
+    journal = again(journal, {"name": "Eve"})
+    assert ask(journal, "name") in ("Ada", "Eve")
+
+
+def test_another_question_under_the_same_key_is_asked_anew() -> None:
+    journal = Journal()
+    with pytest.raises(Suspend):
+        ask(journal, "q1", "delete a?")
+    journal = again(journal, {"q1": "yes"})
+    with pytest.raises(Suspend) as caught:
+        ask(journal, "q1", "delete everything?")
+    assert list(caught.value.requests) == ["q1"]
+    journal = again(journal, {"q1": "no"})
+    assert ask(journal, "q1", "delete everything?") == "no"
+
+
+def test_another_method_is_another_question() -> None:
+    journal = Journal()
+    with pytest.raises(Suspend):
+        journal.ask("q1", ELICIT, {})
+    journal = again(journal, {"q1": 1})
+    with pytest.raises(Suspend):
+        journal.ask("q1", "roots/list", {})
+
+
+def test_what_was_answered_after_a_changed_question_is_forgotten_and_named() -> None:
+    journal = Journal()
+    for key, value in (("first", 1), ("second", 2), ("third", 3)):
+        with pytest.raises(Suspend):
+            ask(journal, key)
+        journal = again(journal, {key: value})
+        assert ask(journal, key) == value
+    with pytest.raises(Suspend):
+        ask(journal, "second", "changed")
+    assert [key for key, _ in journal.dropped] == ["second", "third"]
+    assert "another question" in journal.dropped[0][1]
+    assert "'second'" in journal.dropped[1][1]
+    assert ask(journal, "first") == 1
+    with pytest.raises(Suspend):
+        ask(journal, "third")
+
+
+def test_an_answer_that_came_for_the_old_question_does_not_count_for_the_new_one() -> None:
+    journal = Journal()
+    with pytest.raises(Suspend):
+        ask(journal, "q1", "old")
+    journal = again(journal, {"q1": "to the old one"})
+    with pytest.raises(Suspend):
+        ask(journal, "q1", "new")
+    journal = again(journal)
+    with pytest.raises(Suspend):
+        ask(journal, "q1", "new")
+
+
+def test_answers_nobody_asked_for_are_not_kept() -> None:
+    journal = Journal.read(None, {"bogus": raw(1)})
+    with pytest.raises(Suspend):
+        ask(journal, "name")
+    journal.keep_asked()
+    assert again(journal).page.answers == {}
+
+
+def test_several_questions_at_once_keep_the_answers_they_get() -> None:
+    journal = Journal()
+    questions = {key: InputRequest(method=ELICIT, params=raw({"message": "?"})) for key in "ab"}
+    journal.note_asked(questions | {"c": InputRequest(method="roots/list")})
+    journal = again(journal, {"a": 1, "b": 2, "x": 3})
+    journal.keep_asked()
+    assert again(journal).page.answers == {"a": raw(1), "b": raw(2)}
+    assert ask(again(journal), "a") == 1
+
+
+def test_a_side_effect_is_recalled() -> None:
+    journal = Journal()
+    assert journal.recall("pay") is UNSET
+    assert json.loads(bytes(journal.record("pay", {"receipt": 7}))) == {"receipt": 7}
+    recalled = again(journal).recall("pay")
+    assert isinstance(recalled, Raw)
+    assert json.loads(bytes(recalled)) == {"receipt": 7}
+
+
+def test_a_side_effect_without_a_result_is_recalled_too() -> None:
+    journal = Journal()
+    journal.record("pay", None)
+    assert again(journal).recall("pay") is not UNSET
+
+
+@pytest.mark.parametrize("state", [b"", b"x", b"[]", b'{"q":1}', b'{"a":[]}', b"\xff"])
+def test_a_state_that_is_not_ours_is_refused(state: bytes) -> None:
+    with pytest.raises(InvalidParams):
+        Journal.read(state, UNSET)
+
+
+def test_without_state_and_answers_the_journal_is_empty() -> None:
+    journal = Journal.read(None, UNSET)
+    assert journal.page == Page()
+    assert journal.write() == b"{}"
+
+
+KEYS = st.sampled_from(["a", "b", "c", "d"])
+
+
+@given(st.lists(st.tuples(KEYS, st.integers(0, 2)), max_size=6), st.data())
+def test_a_handler_that_asks_the_same_always_comes_to_its_end(
+    script: list[tuple[str, int]], data: st.DataObject
+) -> None:
+    """Whatever it asks, in any order, an answer is only ever taken for the question it was given to."""
+    questions = dict(script)
+    journal = Journal()
+    for _ in range(len(questions) + 1):
+        journal.begin()
+        answered: list[str] = []
+        try:
+            for key, question in questions.items():
+                assert ask(journal, key, question) == f"{key}{question}"
+                answered.append(key)
+        except Suspend as suspend:
+            (key,) = suspend.requests
+            assert key not in answered
+            journal.keep_asked()
+            extra = data.draw(st.dictionaries(st.sampled_from(["x", "y"]), st.integers(), max_size=2))
+            journal = again(journal, {**extra, key: f"{key}{questions[key]}"})
+        else:
+            break
+    else:
+        pytest.fail("it never ended")
+
+
+def test_two_questions_under_one_key_in_one_run_are_a_mistake() -> None:
+    journal = Journal(responses={"q": raw(1)})
+    assert ask(journal, "q", "a") == 1
+    assert ask(journal, "q", "a") == 1
+    with pytest.raises(LocalProtocolError, match="'q'"):
+        ask(journal, "q", "b")
+
+
+def test_an_answer_in_the_middle_of_a_run_is_found_by_the_next_one() -> None:
+    journal = Journal()
+    assert journal.find("q1", ELICIT, {}) is None
+    journal.answer("q1", raw("yes"))
+    journal.begin()
+    assert journal.find("q1", ELICIT, {}) == raw("yes")
+    journal.begin()
+    assert journal.find("q1", ELICIT, {"message": "another"}) is None

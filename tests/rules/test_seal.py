@@ -1,0 +1,103 @@
+"""Sealed text opens for the right key, purpose and time, and for nothing else."""
+
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from splice.rules.seal import SealBroken, Sealer
+
+KEY, OTHER = b"k" * 32, b"o" * 32
+NOW = 1_000_000.0
+
+
+@given(payload=st.binary(), bound=st.binary())
+def test_what_is_sealed_can_be_opened(payload: bytes, bound: bytes) -> None:
+    sealer = Sealer([KEY])
+    text = sealer.seal(payload, bound, NOW)
+    assert sealer.open(text, bound, NOW + 599) == payload
+    assert set(text) <= set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
+
+
+@given(place=st.floats(0, 1, exclude_max=True), flip=st.integers(1, 127), bound=st.binary())
+def test_no_character_can_be_changed(place: float, flip: int, bound: bytes) -> None:
+    sealer = Sealer([KEY])
+    text = sealer.seal(b"payload", bound, NOW)
+    index = int(place * len(text))
+    changed = text[:index] + chr(ord(text[index]) ^ flip) + text[index + 1 :]
+    with pytest.raises(SealBroken):
+        sealer.open(changed, bound, NOW)
+
+
+@given(length=st.integers(0, 66))
+def test_no_part_of_a_token_opens(length: int) -> None:
+    sealer = Sealer([KEY])
+    text = sealer.seal(b"payload", b"", NOW)
+    for part in (text[:length], text[len(text) - length :], text + text[:length] if length else "x"):
+        with pytest.raises(SealBroken):
+            sealer.open(part, b"", NOW)
+
+
+def test_another_spelling_of_the_same_bytes_does_not_open() -> None:
+    sealer = Sealer([KEY])
+    text = sealer.seal(b"12345", b"", NOW)
+    for other in (text + "=", text + " ", text.replace("-", "+").replace("_", "/") + "==", "é" + text):
+        with pytest.raises(SealBroken):
+            sealer.open(other, b"", NOW)
+
+
+def test_it_opens_only_for_what_it_was_bound_to() -> None:
+    sealer = Sealer([KEY])
+    text = sealer.seal(b"payload", b"alice|tools/call", NOW)
+    for bound in (b"bob|tools/call", b"", b"alice|tools/call "):
+        with pytest.raises(SealBroken):
+            sealer.open(text, bound, NOW)
+
+
+def test_it_expires() -> None:
+    sealer = Sealer([KEY], ttl_seconds=10)
+    text = sealer.seal(b"payload", b"", NOW)
+    assert sealer.open(text, b"", NOW + 9.9) == b"payload"
+    with pytest.raises(SealBroken):
+        sealer.open(text, b"", NOW + 10)
+
+
+def test_keys_rotate() -> None:
+    old, both, new = Sealer([OTHER]), Sealer([KEY, OTHER]), Sealer([KEY])
+    before, after = old.seal(b"1", b"", NOW), both.seal(b"2", b"", NOW)
+    assert both.open(before, b"", NOW) == b"1"
+    assert both.open(after, b"", NOW) == new.open(after, b"", NOW) == b"2"
+    for sealer, text in ((new, before), (old, after)):
+        with pytest.raises(SealBroken):
+            sealer.open(text, b"", NOW)
+
+
+def test_without_keys_each_sealer_is_alone() -> None:
+    sealer = Sealer()
+    text = sealer.seal(b"1", b"", NOW)
+    assert sealer.open(text, b"", NOW) == b"1"
+    with pytest.raises(SealBroken):
+        Sealer().open(text, b"", NOW)
+
+
+def test_a_short_key_is_refused() -> None:
+    with pytest.raises(ValueError, match="32 bytes"):
+        Sealer([KEY, b"password"])
+
+
+def test_all_failures_read_the_same() -> None:
+    sealer = Sealer([KEY])
+    text = sealer.seal(b"1", b"", NOW)
+    messages = set[str]()
+    for bad, bound, now in ((text, b"x", NOW), (text, b"", NOW + 1e6), ("", b"", NOW), ("!", b"", NOW)):
+        with pytest.raises(SealBroken) as caught:
+            sealer.open(bad, bound, now)
+        messages.add(str(caught.value))
+    assert len(messages) == 1
+
+
+def test_the_cipher_is_loaded_when_it_is_needed() -> None:
+    code = "import sys; from splice.rules.seal import Sealer; Sealer(); sys.exit('cryptography' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,210 @@
+"""Values are held against schemas, within bounds, and nothing is ever fetched."""
+
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from schema.test_cost import chain, recursive
+from splice.schema import validate
+from splice.schema.cost import Cost
+from splice.schema.validate import BadSchema, Mismatch, Validator, validator
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "message"),
+    [
+        ({"type": "integer"}, "x", 'value: expected integer, got "x"'),
+        ({"type": ["integer", "null"]}, "x", 'value: expected null or integer, got "x"'),
+        ({"properties": {"a": {"items": {"enum": ["x", 1]}}}}, {"a": ["q"]}, 'a[0]: expected one of "x", 1, got "q"'),
+        ({"const": {"a": 1}}, 4, 'value: expected {"a":1}, got 4'),
+        ({"properties": {"b": {"required": ["a"]}}}, {"b": {}}, 'b: "a" is required, but missing'),
+        (
+            {"properties": {"a": {}}, "additionalProperties": False},
+            {"b": 1},
+            'value: unknown members "b", got {"b":1}',
+        ),
+        (
+            {"allOf": [{"properties": {"a": {}}}], "unevaluatedProperties": False},
+            {"a": 1, "b": 1},
+            'value: unknown members "b", got {"a":1,"b":1}',
+        ),
+        ({"anyOf": [{"type": "string"}, {"type": "null"}]}, 3, "value: fits none of several shapes, got 3"),
+        ({"oneOf": [{}, {}]}, 3, "value: does not fit exactly one of several shapes, got 3"),
+        ({"minimum": 1.5}, 1, "value: expected a number >= 1.5, got 1"),
+        ({"exclusiveMinimum": 1}, 1, "value: expected a number > 1, got 1"),
+        ({"maximum": 1}, 2, "value: expected a number <= 1, got 2"),
+        ({"exclusiveMaximum": 1}, 1, "value: expected a number < 1, got 1"),
+        ({"multipleOf": 3}, 4, "value: expected a multiple of 3, got 4"),
+        ({"minLength": 2}, "a", 'value: expected string of length >= 2, got "a"'),
+        ({"maxLength": 0}, "a", 'value: expected string of length <= 0, got "a"'),
+        ({"pattern": "^b"}, "a", 'value: expected string matching "^b", got "a"'),
+        ({"minItems": 1}, [], "value: expected array of length >= 1, got []"),
+        ({"maxItems": 0}, [1], "value: expected array of length <= 0, got [1]"),
+        ({"minProperties": 1}, {}, "value: expected object of length >= 1, got {}"),
+        ({"maxProperties": 0}, {"a": 1}, 'value: expected object of length <= 0, got {"a":1}'),
+        ({"uniqueItems": True}, [1, 1], "value: expected array without duplicates, got [1,1]"),
+        ({"not": {}}, 1, "value: does not fit `not`, got 1"),
+        (False, 1, "value: nothing is allowed here, got 1"),
+        ({"prefixItems": [{"type": "string"}]}, [1], "[0]: expected string, got 1"),
+        (
+            {"$schema": "http://json-schema.org/draft-07/schema#", "items": [{"type": "string"}]},
+            [1],
+            "[0]: expected string, got 1",
+        ),
+        (
+            {"$schema": "https://json-schema.org/draft/2019-09/schema", "items": [{"type": "string"}]},
+            [1],
+            "[0]: expected string, got 1",
+        ),
+    ],
+)
+def test_a_mismatch_says_where_and_what(schema: dict[str, Any] | bool, value: Any, message: str) -> None:
+    with pytest.raises(Mismatch) as caught:
+        Validator(schema).check(value)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({}, None),
+        (True, 1),
+        ({"type": "integer"}, 1.0),
+        ({"format": "email"}, "not an address"),
+        ({"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "integer"}, 3),
+        ({"x-mcp-header": "Region", "discriminator": {}}, 3),
+        (recursive({"properties": {"l": {"$ref": "#/$defs/n"}}, "additionalProperties": False}), {"l": {"l": {}}}),
+    ],
+)
+def test_a_value_that_fits(schema: dict[str, Any] | bool, value: Any) -> None:
+    Validator(schema).check(value)
+
+
+@pytest.mark.parametrize(
+    ("schema", "message"),
+    [
+        ({"type": "foo"}, "invalid JSON Schema at type: "),
+        ({"properties": {"a": {"minimum": "x"}}}, "invalid JSON Schema at properties/a/minimum: "),
+        ({"pattern": "("}, "invalid JSON Schema at pattern: "),
+        (
+            {"$schema": "http://json-schema.org/draft-04/schema#"},
+            (
+                "unsupported JSON Schema dialect http://json-schema.org/draft-04/schema; supported are "
+                "https://json-schema.org/draft/2020-12/schema, https://json-schema.org/draft/2019-09/schema, "
+                "http://json-schema.org/draft-07/schema"
+            ),
+        ),
+        ({"$schema": 3}, "unsupported JSON Schema dialect 3; supported are "),
+        (chain(40), "refused JSON Schema: its references amount to more than 100000 subschemas"),
+        ({"$ref": "#/$defs/a"}, "refused JSON Schema: it refers to #/$defs/a, which it does not have"),
+        ([], "invalid JSON Schema at allOf/0: "),
+    ],
+)
+def test_what_is_no_schema(schema: dict[str, Any], message: str) -> None:
+    with pytest.raises(BadSchema) as caught:
+        Validator(schema)
+    assert str(caught.value).startswith(message)
+
+
+def test_what_takes_too_long_is_refused() -> None:
+    twice = recursive({"allOf": [{"properties": {"c": {"$ref": "#/$defs/n"}}}] * 2})
+    value: dict[str, Any] = {}
+    for _ in range(60):
+        value = {"c": value}
+    Validator(twice).check({"c": {"c": {}}})
+    with pytest.raises(Mismatch, match=r"^the value is too large or nested too deeply to be checked"):
+        Validator(twice).check(value)
+    with pytest.raises(Mismatch, match=r"^the value is too large or nested too deeply to be checked"):
+        Validator(chain(14)).check(["x" * 100_000])
+    with pytest.raises(Mismatch, match=r"^the value does not fit the schema$"):
+        Validator(chain(12, "anyOf")).check("x")
+    with pytest.raises(Mismatch, match=r"^value: its pattern takes too long, got"):
+        Validator({"pattern": r"^(a|a)*\1$"}).check("a" * 60 + "b")
+
+
+def test_a_schema_the_library_gives_up_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any, **__: Any) -> None:
+        raise ValueError("no more")
+
+    monkeypatch.setitem(validate._DIALECTS, validate._DEFAULT, broken)
+    with pytest.raises(BadSchema, match=r"^invalid JSON Schema: no more$"):
+        Validator({})
+
+
+def test_equal_schemas_share_a_validator() -> None:
+    assert validator({"type": "string"}) is validator({"type": "string"})
+    assert validator({"type": "string"}) is not validator({"type": "integer"})
+
+
+@pytest.fixture
+def sink() -> Iterator[tuple[str, list[bytes]]]:
+    """Listen on this machine and note who calls."""
+    calls: list[bytes] = []
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(0.05)
+        done = threading.Event()
+
+        def serve() -> None:
+            while not done.is_set():
+                try:
+                    connection, _ = server.accept()
+                except TimeoutError:
+                    continue
+                with connection:
+                    calls.append(b"called")
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        yield f"127.0.0.1:{server.getsockname()[1]}", calls
+        done.set()
+        thread.join(5)
+
+
+def test_nothing_is_ever_fetched(sink: tuple[str, list[bytes]], tmp_path: Any) -> None:
+    host, calls = sink
+    (tmp_path / "x.json").write_text('{"type":"integer"}')
+    schemas: list[dict[str, Any]] = [
+        {"$ref": f"http://{host}/x"},
+        {"$ref": f"https://{host}/x"},
+        {"$ref": f"ftp://{host}/x"},
+        {"$ref": f"//{host}/x"},
+        {"$ref": (tmp_path / "x.json").as_uri()},
+        {"$ref": f"http://{host}/x#/$defs/a"},
+        {"$dynamicRef": f"http://{host}/x"},
+        {"$id": f"http://{host}/a/b", "$ref": "c"},
+        {"$id": f"http://{host}/a/b", "items": {"$ref": "/c"}},
+        {"$id": f"http://{host}/a/b", "$dynamicRef": "c#x"},
+        {"$schema": f"http://{host}/meta"},
+        {"$schema": "https://json-schema.org/draft/2019-09/schema", "$recursiveRef": f"http://{host}/x"},
+        {"$schema": "http://json-schema.org/draft-07/schema#", "items": {"$ref": f"http://{host}/x"}},
+        {"$defs": {"a": {"$id": f"http://{host}/x", "$schema": f"http://{host}/meta"}}},
+        {"$defs": {"unused": {"$ref": f"http://{host}/x"}}},
+        {"default": {"$ref": f"http://{host}/x"}},
+    ]
+    for schema in schemas:
+        try:
+            Validator(schema).check(1)
+        except (BadSchema, Mismatch):
+            continue
+        assert schema.keys() <= {"default"}, schema
+    Validator({"$id": f"http://{host}/x", "$ref": "#/$defs/a", "$defs": {"a": {}}}).check(1)
+    assert calls == []
+
+
+def test_the_library_itself_may_not_fetch(sink: tuple[str, list[bytes]], monkeypatch: pytest.MonkeyPatch) -> None:
+    host, calls = sink
+    monkeypatch.setattr(validate, "cost", lambda _: Cost(1, 0))
+    with pytest.raises(BadSchema, match="nothing is ever fetched"):
+        Validator({"$ref": f"http://{host}/x"})
+    assert calls == []
+
+
+def test_only_those_who_validate_load_the_library() -> None:
+    code = "import sys, splice.schema.functions, splice.schema.forms; print('jsonschema_rs' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=20)
+    assert done.stdout.strip() == "False"

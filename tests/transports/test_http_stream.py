@@ -1,0 +1,109 @@
+"""The reply that commits late, and what may still be sent after what."""
+
+import asyncio
+from typing import Any
+
+from splice.protocol.jsonrpc import Success
+from splice.transports.http_stream import Reply, written
+from transports.asgi import within
+
+
+class Wire:
+    """Takes what is sent; `hold` makes it wait like a client that does not read."""
+
+    def __init__(self) -> None:
+        self.sent: list[Any] = []
+        self.open = asyncio.Event()
+        self.open.set()
+        self.fails = False
+        self.reply = Reply(self)
+
+    async def __call__(self, message: Any) -> None:
+        await self.open.wait()
+        if self.fails:
+            raise OSError("gone")
+        self.sent.append(message)
+
+    @property
+    def kinds(self) -> list[str]:
+        return [message.get("body", b"start").decode() for message in self.sent]
+
+
+async def test_what_waits_to_be_sent_comes_before_the_response() -> None:
+    wire = Wire()
+    wire.open.clear()
+    events = [asyncio.create_task(wire.reply.event(b"%d" % number)) for number in range(3)]
+    await asyncio.sleep(0)
+    response = asyncio.create_task(wire.reply.respond(400, b"last"))
+    await asyncio.sleep(0)
+    wire.open.set()
+    await within(asyncio.gather(*events, response))
+    assert wire.kinds == ["start", "data: 0\n\n", "data: 1\n\n", "data: 2\n\n", "data: last\n\n"]
+    assert wire.sent[0]["status"] == 200
+    assert [message.get("more_body", False) for message in wire.sent[1:]] == [True, True, True, False]
+
+
+async def test_what_waits_to_be_sent_comes_before_the_end() -> None:
+    wire = Wire()
+    wire.open.clear()
+    event = asyncio.create_task(wire.reply.event(b"1"))
+    await asyncio.sleep(0)
+    end = asyncio.create_task(wire.reply.end())
+    await asyncio.sleep(0)
+    wire.open.set()
+    await within(asyncio.gather(event, end))
+    assert wire.kinds == ["start", "data: 1\n\n", ""]
+
+
+async def test_a_first_event_that_was_cancelled_leaves_the_choice_open() -> None:
+    wire = Wire()
+    wire.open.clear()
+    event = asyncio.create_task(wire.reply.event(b"1"))
+    await asyncio.sleep(0)
+    event.cancel()
+    await asyncio.wait([event])
+    wire.open.set()
+    await wire.reply.respond(404, b"{}")
+    assert wire.sent[0]["status"] == 404
+
+
+async def test_once_closed_everything_is_dropped() -> None:
+    wire = Wire()
+    await wire.reply.respond(200, b"{}")
+    await wire.reply.respond(200, b"{}")
+    await wire.reply.event(b"1")
+    await wire.reply.accept()
+    await wire.reply.end()
+    assert wire.kinds == ["start", "{}"]
+
+
+async def test_nothing_is_sent_to_a_client_that_is_gone() -> None:
+    wire = Wire()
+    wire.open.clear()
+    events = [asyncio.create_task(wire.reply.event(b"%d" % number)) for number in range(2)]
+    await asyncio.sleep(0)
+    wire.fails = True
+    wire.open.set()
+    await within(asyncio.gather(*events))
+    wire.fails = False
+    assert wire.reply.closed
+    await wire.reply.respond(200, b"{}")
+    assert wire.sent == []
+
+
+async def test_headers_of_a_reply_go_with_whatever_it_becomes() -> None:
+    for act in ("respond", "event", "accept"):
+        wire = Wire()
+        wire.reply.headers = [(b"mcp-session-id", b"x")]
+        if act == "respond":
+            await wire.reply.respond(200, b"{}")
+        elif act == "event":
+            await wire.reply.event(b"1")
+        else:
+            await wire.reply.accept()
+        assert (b"mcp-session-id", b"x") in wire.sent[0]["headers"]
+
+
+def test_what_can_be_written_is() -> None:
+    assert written(Success(1, {"a": 1})) == b'{"jsonrpc":"2.0","id":1,"result":{"a":1}}'
+    assert b"-32603" in written(Success(1, {1j: 1}))
