@@ -22,7 +22,7 @@ OPAQUE = (Content,)
 @pytest.mark.parametrize(
     "kind",
     [
-        *(None, type(None), Any, object, str, str | None, Annotated[str, "Words."], complex),
+        *(None, type(None), Any, object, str, str | None, Annotated[str, "Words."], complex, list, list[Any], tuple),
         *(Content, Image, list[Image], tuple[Image, ...], int | Image, Union[str, list[Image]], Annotated[Image, "x"]),  # noqa: UP007 - it is what is tested
     ],
 )

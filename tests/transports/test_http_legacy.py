@@ -199,6 +199,28 @@ async def test_idle_sessions_expire_and_busy_ones_do_not(monkeypatch: pytest.Mon
     assert {session.id for session in service.closed} == {session.id for session in service.opened}
 
 
+async def test_a_session_that_is_used_again_just_in_time_lives(monkeypatch: pytest.MonkeyPatch) -> None:
+    service, browser = endpoint()
+    await browser.initialize()
+    await browser.initialize()
+    last, close = dict(browser.defaults), service.close
+
+    async def slow_close(session: Any) -> None:
+        monkeypatch.setattr(http_sessions, "IDLE_SECONDS", 100.0)
+        assert (await browser.post(call("echo", 2), last)).status == 200
+        stream.append(browser.begin("GET", b"", last))
+        await stream[0].until(lambda self: self.status)
+        await close(session)
+
+    stream = list[Call]()
+    service.close = slow_close  # type: ignore[method-assign]  # this service takes its time to forget
+    monkeypatch.setattr(http_sessions, "IDLE_SECONDS", -1.0)
+    assert (await browser.post(call("echo"), last)).status == 200
+    assert len(sessions(browser)) == 1
+    stream[0].disconnect()
+    await stream[0].ended()
+
+
 async def test_use_postpones_expiry() -> None:
     _, browser = endpoint()
     await browser.initialize()

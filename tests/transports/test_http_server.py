@@ -650,6 +650,15 @@ async def test_calls_that_do_not_end_in_time_get_an_error(notes: tuple[str, ...]
     assert answer["id"] == 1
 
 
+async def test_a_body_that_is_still_arriving_gets_an_error() -> None:
+    _, browser = endpoint()
+    visit = browser.begin("POST", chunks=[b'{"json'], complete=False)
+    await asyncio.sleep(0)
+    await within(browser.app.stop(0.01))
+    await visit.ended()
+    assert visit.status == 503
+
+
 async def test_what_is_not_http() -> None:
     _, browser = endpoint()
     sent: list[Any] = []

@@ -22,7 +22,7 @@ def output_schema(kind: Any, opaque: tuple[type, ...]) -> Schema | None:
         schema = types.read(kind).schema
     except TypeError:
         return None
-    if not schema or _is_text(schema):
+    if not schema or _is_text(schema) or _is_any_list(schema):
         return None
     root = _rooted(schema, types.defs)
     return root | {"$defs": types.defs} if types.defs else root
@@ -42,6 +42,11 @@ def _is_text(schema: Schema) -> bool:
     return all(
         member.keys() <= {"type", "description"} and member.get("type") in ("string", "null") for member in members
     )
+
+
+def _is_any_list(schema: Schema) -> bool:
+    """Tell whether a list promises nothing of its items: they may well be content."""
+    return schema.get("type") == "array" and not schema.get("items") and not schema.get("prefixItems")
 
 
 def _rooted(schema: Schema, defs: dict[str, Schema]) -> Schema:

@@ -257,7 +257,7 @@ def _session(exchange: Exchange) -> Session:
 
 def _offered(*catalogues: Catalogue[Any]) -> None:
     """Refuse to list what the server does not offer at all, as its capabilities say."""
-    if not any(catalogues):
+    if not any(catalogue.offered for catalogue in catalogues):
         raise MethodNotFound("This server does not offer that")
 
 

@@ -9,8 +9,8 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
 
 import hashlib
 import time
-from collections.abc import Awaitable, Callable, Iterator
-from typing import Any, cast
+from collections.abc import Awaitable, Callable
+from typing import Any
 
 import msgspec
 from msgspec import Raw, UnsetType
@@ -22,6 +22,7 @@ from splice.rules.eras import Admitted, Answer
 from splice.rules.journal import Journal, Suspend
 from splice.rules.seal import SealBroken, Sealer
 from splice.server.context import Context, InputRequired
+from splice.server.failures import culprit, leaves
 from splice.transports.base import Exchange
 
 MAX_ROUNDS = 16
@@ -88,20 +89,11 @@ class Asking:
 def _asked_in(group: BaseExceptionGroup[BaseException]) -> dict[str, InputRequest]:
     """Find the questions that several tasks of one handler asked at once. Raises what else went wrong, alone."""
     requests: dict[str, InputRequest] = {}
-    for error in _leaves(group):
+    for error in leaves(group):
         if not isinstance(error, Suspend):
-            raise error from group
+            raise culprit(group) from group
         requests.update(error.requests)
     return requests
-
-
-def _leaves(error: BaseException) -> Iterator[BaseException]:
-    if isinstance(error, BaseExceptionGroup):
-        group = cast("BaseExceptionGroup[BaseException]", error)
-        for inner in group.exceptions:
-            yield from _leaves(inner)
-    else:
-        yield error
 
 
 def _bound(exchange: Exchange) -> bytes:

@@ -51,9 +51,7 @@ class Handler:
         """Call the function."""
         if self.context_name is not None:
             arguments[self.context_name] = context
-        if self.blocking:
-            return await THREADS.run(self.fn, arguments)
-        value = self.fn(**arguments)
+        value = await THREADS.run(self.fn, arguments) if self.blocking else self.fn(**arguments)
         return await value if self.signature.is_async or inspect.isawaitable(value) else value
 
 
@@ -82,13 +80,16 @@ class Catalogue(Generic[E]):
         self._changed = changed
         self._page_size = page_size
         self._entries: dict[str, E] = {}
-        self._pages: dict[tuple[str, str], Raw] = {}
+        self._pages: dict[tuple[str, int], Raw] = {}
+        self.offered = False
+        """There was an entry once: what clients were told of stays, if only as an empty list."""
 
     def add(self, entry: E) -> None:
         """Add an entry. Raises `ValueError` when its name is taken."""
         if entry.key in self._entries:
             raise ValueError(f"a {self._kind} {entry.key!r} exists already; remove it first to replace it")
         self._entries[entry.key] = entry
+        self.offered = True
         self._touch()
 
     def remove(self, key: str) -> None:
@@ -115,16 +116,16 @@ class Catalogue(Generic[E]):
         Raises `InvalidParams` for a cursor that this server did not give.
         """
         cursor = admitted.params.cursor
-        key = (admitted.facts.version, "" if isinstance(cursor, UnsetType) else cursor)
+        start = 0 if isinstance(cursor, UnsetType) else self._position(cursor)
+        key = (admitted.facts.version, start)
         cached = self._pages.get(key)
         if cached is not None:
             return cached
-        start = 0 if isinstance(cursor, UnsetType) else self._position(cursor)
         entries = list(self._entries.values())
         end = len(entries) if self._page_size is None else start + self._page_size
         result = build(entries[start:end])
         if end < len(entries):
-            result.next_cursor = base64.urlsafe_b64encode(b"%d" % end).decode()
+            result.next_cursor = _cursor(end)
         self._pages[key] = page = raw(finish(result))
         return page
 
@@ -133,10 +134,16 @@ class Catalogue(Generic[E]):
             start = int(base64.b64decode(cursor, altchars=b"-_", validate=True))
         except ValueError:
             start = -1
-        if self._page_size is None or start <= 0 or start % self._page_size or start > len(self._entries):
+        known = self._page_size is not None and start > 0 and start % self._page_size == 0 and cursor == _cursor(start)
+        if not known or start > len(self._entries):
             raise InvalidParams("Invalid cursor: it is not one this server gave; list again from the start")
         return start
 
     def _touch(self) -> None:
         self._pages.clear()
         self._changed()
+
+
+def _cursor(start: int) -> str:
+    """Name the place where a page starts."""
+    return base64.urlsafe_b64encode(b"%d" % start).decode()

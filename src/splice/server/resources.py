@@ -63,10 +63,14 @@ async def _read(
 def resource_entry(fn: Callable[..., Any], uri: str, options: ResourceOptions) -> ResourceEntry | TemplateEntry:
     """Read a resource, or a template where `uri` has variables, off a function.
 
-    Raises `TypeError` when the function's parameters are not the template's variables.
+    Raises `TypeError` when the function's parameters are not the template's variables, `ValueError` for a template
+    that is malformed or can only be expanded.
     """
     handler = Handler.of(fn, blocking=options.get("blocking", True))
-    variables = UriTemplate(uri).variables
+    template = UriTemplate(uri)
+    if template.unmatchable:
+        raise ValueError(f"{handler.name}: no URI can be matched to {uri!r}: {template.unmatchable}")
+    variables = template.variables
     _check_parameters(handler, uri, variables)
     definition = fields(options, name=handler.name, description=handler.signature.description or UNSET)
     if variables:

@@ -111,12 +111,12 @@ class Server:
     @property
     def capabilities(self) -> ServerCapabilities:
         """What the server can do, as far as features were added."""
-        resources = bool(self.resources) or bool(self.templates)
+        resources = self.resources.offered or self.templates.offered
         return ServerCapabilities(
             logging={},
-            tools=ToolsCapability(list_changed=True) if self.tools else UNSET,
+            tools=ToolsCapability(list_changed=True) if self.tools.offered else UNSET,
             resources=ResourcesCapability(subscribe=True, list_changed=True) if resources else UNSET,
-            prompts=PromptsCapability(list_changed=True) if self.prompts else UNSET,
+            prompts=PromptsCapability(list_changed=True) if self.prompts.offered else UNSET,
             completions={} if self.completions else UNSET,
         )
 

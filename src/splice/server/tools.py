@@ -11,13 +11,14 @@ import msgspec
 from msgspec import UNSET, Raw, UnsetType
 from msgspec.structs import replace
 
-from splice.errors import InvalidParams, MCPError, RPCError, ToolError
+from splice.errors import InvalidParams, MCPError, RPCError
 from splice.protocol.tools import CallToolResult, Tool
 from splice.protocol.versions import Facts
 from splice.rules.http import header_parameters
+from splice.rules.journal import Suspend
 from splice.schema.functions import BadArguments
 from splice.server.context import Context, InputRequired
-from splice.server.failures import ErrorPolicy, report
+from splice.server.failures import ErrorPolicy, culprit, leaves, report
 from splice.server.features import Handler
 from splice.server.options import ToolOptions, fields
 from splice.server.results import error_result, tool_result
@@ -31,8 +32,9 @@ class ToolEntry:
         self.handler = handler
         self.key = definition.name
         self._policy: ErrorPolicy = policy
-        self._structured = not isinstance(definition.output_schema, UnsetType)
-        self._wraps = self._structured and handler.signature.wraps
+        schema = definition.output_schema
+        self._structured = not isinstance(schema, UnsetType)
+        self._wraps = not isinstance(schema, UnsetType) and schema.get("type") != "object"
 
     @classmethod
     def of(cls, fn: Callable[..., Any], policy: ErrorPolicy, options: ToolOptions) -> "ToolEntry":
@@ -87,10 +89,17 @@ class ToolEntry:
             if not facts.bad_arguments_are_results:
                 raise InvalidParams(f"Invalid arguments for {self.key}: {error}") from None
             return error_result(f"Invalid arguments for {self.key}: {error}")
-        except (ToolError, MCPError) as error:
-            return error_result(str(error))
-        except Exception as error:  # noqa: BLE001 - the policy decides what of it leaves the server
-            return error_result(report(f"The tool {self.key}", error, self._policy))
+        except (Exception, BaseExceptionGroup) as error:  # noqa: BLE001 - the policy decides what of it leaves
+            return self._failed(error)
+
+    def _failed(self, error: BaseException) -> CallToolResult:
+        """Tell the model what went wrong. Raises what is for the client: a JSON-RPC error, or questions only."""
+        cause = culprit(error)
+        if isinstance(cause, RPCError) or all(isinstance(leaf, Suspend) for leaf in leaves(cause)):
+            raise cause
+        return error_result(
+            str(cause) if isinstance(cause, MCPError) else report(f"The tool {self.key}", cause, self._policy)
+        )
 
 
 class GivenSchema:
@@ -103,15 +112,15 @@ class GivenSchema:
                 f"{handler.name}: with an input_schema the function takes all arguments as one dict, in one parameter"
             )
         self._name: str = names[0]
-        self._schema = schema
+        from splice.schema.validate import validator  # noqa: PLC0415 - most servers write no schema
+
+        self._check = validator(schema).check
 
     def arguments(self, raw: Raw | UnsetType) -> dict[str, Any]:
         """Decode and check the arguments. Raises `BadArguments`."""
-        from splice.schema.validate import Mismatch, validator  # noqa: PLC0415 - most servers write no schema
-
         try:
             given: Any = {} if isinstance(raw, UnsetType) else msgspec.json.decode(raw)
-            validator(self._schema).check(given)
-        except (Mismatch, msgspec.DecodeError) as error:
+            self._check(given)
+        except ValueError as error:  # `Mismatch`, and numbers beyond all bounds
             raise BadArguments(str(error)) from None
         return {self._name: given}

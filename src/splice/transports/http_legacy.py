@@ -222,7 +222,8 @@ class LegacyLeg:
 
     async def _sweep(self) -> None:
         for session in self.sessions.expired(asyncio.get_running_loop().time()):
-            await self._close(session)
+            if session.users == 0:  # nobody came back to it while another one was closed
+                await self._close(session)
 
     @contextmanager
     def _peer(self, headers: Headers, principal: str | None, *, opens: bool = False) -> Generator[Peer, None, None]:

@@ -296,7 +296,7 @@ async def _finish_interrupted(visit: Visit) -> None:
     if why == "slow":
         error = RPCError("The body did not arrive in time", code=INVALID_REQUEST)
         await reply.respond(408, encode(failure(visit.id, error)), [_CLOSE])
-    elif why == "stopping" and not isinstance(visit.id, UnsetType):
+    elif why == "stopping" and not (reply.streaming and isinstance(visit.id, UnsetType)):
         await reply.respond(503, encode(failure(visit.id, InternalError("The server is shutting down"))))
     elif why != "gone":
         await reply.end()
