@@ -32,8 +32,8 @@ class ScriptedLink:
         self._target = target
 
     async def exchange(self, request: Request, heard: Heard, headers: Mapping[str, str]) -> Response:
-        message = json.loads(encode(request))
-        self._target.sent.append({**message, "headers": dict(headers)})
+        message = {**json.loads(encode(request)), "headers": dict(headers)}
+        self._target.sent.append(message)
         self.heard[request.id] = heard
         if self.closed:
             raise ConnectionClosed("The connection is closed")

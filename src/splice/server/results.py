@@ -174,7 +174,7 @@ def resource_result(uri: str, value: Any, mime_type: str | None) -> ReadResource
     if isinstance(value, ReadResourceResult):
         return msgspec.structs.replace(value)
     if isinstance(value, list) and value:
-        items = cast("list[Any]", value)
+        items: list[Any] = value
         if all(isinstance(item, ResourceContents) for item in items):
             return ReadResourceResult(contents=items)
     return ReadResourceResult(contents=[contents_of(uri, value, mime_type)])
