@@ -101,7 +101,7 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 def said(errors: str) -> str:
     """Quote the line of a stderr that says most: the last that names an error, else the last."""
     lines = [line.strip() for line in errors.splitlines() if line.strip()]
-    telling = [line for line in lines if "Error" in line] or lines or ["nothing"]
+    telling = [line for line in lines if "Error" in line or "error:" in line] or lines or ["nothing"]
     return f"stderr: {telling[-1][:160]}"
 
 

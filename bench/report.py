@@ -51,7 +51,8 @@ def _line(section: Section, results: Results, row: Row, name: str) -> str:
     else:
         cells = [_cell(row, column) for column in section.columns]
         column = next((name for name in section.ratio if name in next(iter(row.samples.values()))), "")
-        cells.append(spread(ratios(results, row, column)) + (" (a round failed)" if row.failure else ""))
+        trouble = f" (but in one round {row.failure})" if row.failure else ""
+        cells.append(spread(ratios(results, row, column)) + trouble)
     return f"| {name} | {row.group} | " + " | ".join(cells) + " |"
 
 

@@ -17,7 +17,7 @@ class Settings:
     """How long to measure."""
 
     rounds: int = 3
-    seconds: float = 0.5
+    seconds: float = 0.3
     """The length of one measurement."""
     scale: float = 1.0
     """What the counts of sessions, listeners and tools are multiplied by."""

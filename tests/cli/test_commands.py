@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import SERVER, Splice, splice_process
+from cli.test_asking import Screen
 from splice.cli.outcomes import FAILED, OK, UNREACHABLE
 
 ESCAPE = "\x1b"
@@ -55,6 +56,7 @@ def test_the_protocol_can_be_chosen(splice: Splice, protocol: str) -> None:
         (["add", '{"a": 2, "b": 3}'], "5\n"),
         (["add", '{"a": 2}', "b=4"], "6\n"),
         (["add", "--args", '{"a": 2}'], "3\n"),
+        (["add", "--args", '{"a": 2}', "b=2"], "4\n"),
         (["kinds", "text=5", "items=[1, 2]", "flag=true", "share=1"], "('5', [1, 2], True, 1.0)\n"),
         (["kinds", "text=a=b", "items=null"], "('a=b', None, False, 0.5)\n"),
         (["evil"], "\\x1b]0;owned\\x07 done \\u202eabc\n"),
@@ -91,6 +93,7 @@ def test_arguments_from_stdin() -> None:
 
 def test_call_as_json(splice: Splice) -> None:
     assert splice("call", SERVER, "add", "a=1", "--json").json["structuredContent"] == 2
+    assert splice("call", SERVER, "add", "--json", '{"a": 1}').json["structuredContent"] == 2
     done = splice("call", SERVER, "evil", "--json")
     assert done.json["content"][0]["text"] == "\x1b]0;owned\x07 done \u202eabc"
     assert ESCAPE not in done.out
@@ -147,6 +150,15 @@ def test_read(splice: Splice) -> None:
     assert splice("read", SERVER, "shop://evil")[:2] == (OK, "a\x1b[31mb\n")
     assert splice("read", SERVER, "shop://items/tea").out == "tea"
     assert splice("read", SERVER, "shop://evil", "--json").json["contents"][0]["text"] == "a\x1b[31mb\n"
+
+
+def test_read_at_a_terminal_describes_bytes() -> None:
+    screen = Screen("read", SERVER, "shop://bytes")
+    assert screen.end() == OK
+    assert screen.shown.splitlines() == ["[shop://bytes: image/png, 3 bytes]"]
+    screen = Screen("read", SERVER, "shop://evil")
+    assert screen.end() == OK
+    assert screen.shown.splitlines()[0] == "a\\x1b[31mb"
 
 
 def test_read_bytes_into_a_pipe() -> None:

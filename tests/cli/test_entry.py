@@ -11,6 +11,7 @@ import pytest
 
 import splice.cli
 from cli.conftest import LIMIT_SECONDS, SERVER, Splice, splice_process
+from splice import Server
 from splice.cli import main
 from splice.cli.entry import COMMANDS
 from splice.cli.outcomes import FAILED, INTERRUPTED, OK, USAGE
@@ -130,6 +131,17 @@ def test_a_reader_that_leaves_is_no_traceback() -> None:
     assert b"Broken" not in done.stderr
 
 
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("words", ["run", "call"])
+def test_streams_that_are_closed_are_no_reason_to_fail(words: str, closed: str) -> None:
+    arguments = f"run {SERVER}" if words == "run" else f"call {SERVER} count to=1"
+    command = f"{sys.executable} -m splice.cli {arguments} {closed}"
+    done = subprocess.run(
+        ["bash", "-c", command], stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT_SECONDS, check=True
+    )
+    assert b"Traceback" not in done.stderr
+
+
 def test_run_answers_on_stdin_and_stdout() -> None:
     done = splice_process("run", SERVER, stdin=None, input=json.dumps(REQUEST).encode() + b"\n")
     assert done.returncode == OK
@@ -165,9 +177,24 @@ def test_run_tells_who_waits_at_a_terminal() -> None:
     os.close(leader)
 
 
+def test_run_hands_the_options_to_the_server(splice: Splice, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs: list[tuple[object, ...]] = []
+
+    def run(server: Server, transport: str = "stdio", **options: object) -> None:
+        runs.append((server.info.version, transport, options))
+
+    monkeypatch.setattr(Server, "run", run)
+    assert splice("run", SERVER).code == OK
+    assert splice("run", "--debug", SERVER).code == OK
+    assert splice("run", SERVER, "--http", "--port", "1", "--allowed-host", "a.example").code == OK
+    options = {"host": "127.0.0.1", "port": 1, "path": "/mcp", "allowed_hosts": ("a.example",)}
+    assert runs == [("1.0", "stdio", {}), ("1.0", "stdio", {}), ("1.0", "http", options)]
+
+
 def test_run_loads_no_parser_no_colours_no_web_server() -> None:
     script = f"""
 import sys
+from splice import Server
 from splice.cli import main
 code = main(["run", {SERVER!r}])
 heavy = ["click", "rich", "uvicorn", "pyreqwest", "starlette", "argparse"]

@@ -1,5 +1,6 @@
 """A server that a test writes down as functions, behind a link that remembers every message."""
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, ClassVar
@@ -120,3 +121,10 @@ def modern(kind: type[ScriptedTarget] = ScriptedTarget, **methods: Method) -> Sc
 
 def legacy(kind: type[ScriptedTarget] = ScriptedTarget, **methods: Method) -> ScriptedTarget:
     return kind(initialize=initialize, **methods)
+
+
+async def until(condition: Callable[[], Any]) -> None:
+    """Wait until a condition holds."""
+    async with asyncio.timeout(5):
+        while not condition():  # noqa: ASYNC110 - what a server has done is told by no event
+            await asyncio.sleep(0.001)

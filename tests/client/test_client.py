@@ -2,17 +2,20 @@
 
 import asyncio
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+import uvicorn
 
-from client.scripted import NEWEST, ScriptedLink, ScriptedTarget, initialize, legacy, modern
+from client.scripted import NEWEST, ScriptedLink, ScriptedTarget, initialize, legacy, modern, until
 from splice import Change, Client, Context, Server, StdioServer
 from splice.client import client as client_module
-from splice.errors import ConnectionClosed, LocalProtocolError, MethodNotFound, RemoteProtocolError
+from splice.errors import ConnectionClosed, LocalProtocolError, MethodNotFound, RemoteProtocolError, RequestTimeout
+from splice.protocol.content import TextContent
+from splice.protocol.jsonrpc import Request, Success
 from splice.protocol.notifications import LogParams
 from splice.protocol.prompts import PromptReference
 
@@ -141,8 +144,6 @@ async def test_a_cancelled_opening_lets_go_of_the_link() -> None:
 
 
 async def test_a_server_may_ask_while_the_session_opens() -> None:
-    from splice.protocol.jsonrpc import Request, Success
-
     async def asking(message: Any, link: Any) -> Any:
         assert isinstance(await link.on_request(Request("p", "ping")), Success)
         await link.tell_all("notifications/message", {"level": "info", "data": "early"})
@@ -243,7 +244,7 @@ everything().run()
 
 
 def everything() -> Server:
-    """A server with one of each."""
+    """Build a server with one of each."""
     server = Server("everything", instructions="Use it.")
 
     @server.tool
@@ -256,7 +257,7 @@ def everything() -> Server:
         answer = await ctx.elicit("Who?", {"type": "object", "properties": {"name": {"type": "string"}}})
         said = await ctx.sample("Say it", max_tokens=5)
         roots = await ctx.roots()
-        return f"{answer.data['name']} {said.text} {roots[0].uri}"
+        return f"{answer.data} {said.text} {roots[0].uri}"
 
     @server.tool
     async def report(ctx: Context) -> str:
@@ -292,14 +293,25 @@ def everything() -> Server:
     return server
 
 
-@contextmanager
-def reachable(transport: str, unused_tcp_port: int) -> Iterator[Any]:
+@asynccontextmanager
+async def reachable(transport: str) -> AsyncIterator[Any]:
+    """Make the server above reachable in one of three ways."""
     if transport == "memory":
         yield everything()
-    else:
+    elif transport == "stdio":
         tests = str(Path(__file__).parent.parent)
-        command = [sys.executable, "-c", PROGRAM.format(paths=[tests])]
-        yield StdioServer(*command)
+        yield StdioServer(sys.executable, "-c", PROGRAM.format(paths=[tests]))
+    else:
+        config = uvicorn.Config(everything().http_app(), port=0, log_level="warning", lifespan="off")
+        listener = uvicorn.Server(config)
+        serving = asyncio.create_task(listener.serve())
+        await until(lambda: listener.started)
+        port = listener.servers[0].sockets[0].getsockname()[1]
+        try:
+            yield f"http://127.0.0.1:{port}/mcp"
+        finally:
+            listener.should_exit = True
+            await serving
 
 
 class User:
@@ -326,50 +338,49 @@ class User:
         )
 
 
-@pytest.fixture(params=["memory", "stdio"])
-def target(request: pytest.FixtureRequest) -> Iterator[Any]:
-    with reachable(request.param, 0) as found:
-        yield found
+TRANSPORTS = pytest.mark.parametrize("transport", ["memory", "stdio", "http"])
+ERAS = pytest.mark.parametrize("protocol", ["legacy", "modern"])
 
 
+@TRANSPORTS
 @pytest.mark.parametrize("protocol", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", NEWEST, "auto"])
-async def test_everything_in_every_version(target: Any, protocol: str) -> None:
-    user = User()
-    async with asyncio.timeout(20), user.client(target, protocol) as client:
+async def test_everything_in_every_version(transport: str, protocol: str) -> None:
+    async with reachable(transport) as target, User().client(target, protocol) as client:
         assert client.version == (NEWEST if protocol == "auto" else protocol)
         assert client.server.name == "everything"
         assert client.instructions == "Use it."
         assert [tool.name for tool in await client.list_tools()] == ["add", "ask", "report", "slow", "grow"]
         assert "3" in (await client.call_tool("add", {"a": 1, "b": 2})).text
-        assert (await client.call_tool("add", {"a": "x"})).is_error or protocol < "2025-11-25"
         assert [each.uri for each in await client.list_resources()] == ["note://one"]
         assert [each.uri_template for each in await client.list_resource_templates()] == ["note://{name}"]
         assert (await client.read_resource("note://two")).contents[0].text == "note two"
         assert [each.name for each in await client.list_prompts()] == ["greet"]
-        assert (await client.get_prompt("greet", {"name": "Ann"})).messages[0].content.text == "Greet Ann"
+        (message,) = (await client.get_prompt("greet", {"name": "Ann"})).messages
+        assert message.content == TextContent(text="Greet Ann")
         await client.ping()
 
 
+@TRANSPORTS
 @pytest.mark.parametrize("protocol", ["2025-06-18", "2025-11-25", NEWEST])
-async def test_questions_progress_logs_and_changes(target: Any, protocol: str) -> None:
+async def test_questions_progress_logs_and_changes(transport: str, protocol: str) -> None:
     user = User()
-    async with asyncio.timeout(20), user.client(target, protocol) as client:
-        assert (await client.call_tool("ask")).text == "Ann hello file:///srv"
+    async with reachable(transport) as target, user.client(target, protocol) as client:
+        assert (await client.call_tool("ask")).text == "{'name': 'Ann'} hello file:///srv"
         await client.call_tool("report", progress=lambda *report: user.progress.append(report))
         assert user.progress == [(1, 3, "step 1"), (2, 3, "step 2"), (3, 3, "step 3")]
         assert ("warning", "careful") in user.logs
         await client.subscribe("note://one")
         await client.call_tool("grow")
-        while {Change("tools"), Change("resource", "note://one")} - set(user.changes):
-            await asyncio.sleep(0.001)
+        await until(lambda: {Change("tools"), Change("resource", "note://one")} <= set(user.changes))
         assert "new" in [tool.name for tool in await client.list_tools()]
         await client.unsubscribe("note://one")
 
 
-@pytest.mark.parametrize("protocol", ["legacy", "modern"])
-async def test_a_cancelled_call_leaves_the_others_alone(target: Any, protocol: str) -> None:
-    user, started = User(), asyncio.Event()
-    async with asyncio.timeout(20), user.client(target, protocol) as client:
+@TRANSPORTS
+@ERAS
+async def test_a_cancelled_call_leaves_the_others_alone(transport: str, protocol: str) -> None:
+    started = asyncio.Event()
+    async with reachable(transport) as target, User().client(target, protocol) as client:
         call = asyncio.ensure_future(client.call_tool("slow", progress=lambda *_: started.set()))
         await started.wait()
         call.cancel()
@@ -378,10 +389,20 @@ async def test_a_cancelled_call_leaves_the_others_alone(target: Any, protocol: s
         assert (await client.call_tool("report")).text == "reported"
 
 
-@pytest.mark.parametrize("protocol", ["legacy", "modern"])
-async def test_closing_fails_what_is_running(target: Any, protocol: str) -> None:
-    user, started = User(), asyncio.Event()
-    async with asyncio.timeout(20), user.client(target, protocol) as client:
+@TRANSPORTS
+@ERAS
+async def test_a_call_that_takes_too_long_leaves_the_others_alone(transport: str, protocol: str) -> None:
+    async with reachable(transport) as target, User().client(target, protocol) as client:
+        with pytest.raises(RequestTimeout):
+            await client.call_tool("slow", timeout=0.1, progress=lambda *_: None)
+        assert (await client.call_tool("report")).text == "reported"
+
+
+@TRANSPORTS
+@ERAS
+async def test_closing_fails_what_is_running(transport: str, protocol: str) -> None:
+    started = asyncio.Event()
+    async with reachable(transport) as target, User().client(target, protocol) as client:
         call = asyncio.ensure_future(client.call_tool("slow", progress=lambda *_: started.set()))
         await started.wait()
         await asyncio.create_task(client.close())

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from splice.client.handlers import Handlers
+from splice.client.handlers import AnyRoot, ElicitAnswer, Handlers, Roots
 from splice.errors import InvalidParams, RPCError
 from splice.protocol.content import TextContent
 from splice.protocol.input import CreateMessageResult, ElicitParams, ElicitResult, Root
@@ -66,7 +66,10 @@ async def test_ping_is_always_answered() -> None:
         ("decline", {"action": "decline"}),
         ("cancel", {"action": "cancel"}),
         (None, {"action": "decline"}),
-        (ElicitResult(action="accept", content={"name": "B"}), {"action": "accept", "content": {"name": "B", "age": 3}}),
+        (
+            ElicitResult(action="accept", content={"name": "B"}),
+            {"action": "accept", "content": {"name": "B", "age": 3}},
+        ),
         (ElicitResult(action="decline", content={"name": "B"}), {"action": "decline"}),
         (ElicitResult(action="cancel", meta={"a": 1}), {"action": "cancel", "_meta": {"a": 1}}),
     ],
@@ -78,7 +81,7 @@ async def test_what_a_form_may_be_answered_with(answer: Any, expected: Any) -> N
 async def test_handlers_may_be_async_and_see_the_question() -> None:
     seen: list[ElicitParams] = []
 
-    async def answer(params: ElicitParams) -> str:
+    async def answer(params: ElicitParams) -> ElicitAnswer:
         seen.append(params)
         return "accept"
 
@@ -144,15 +147,15 @@ async def test_sampling_with_tools_was_not_declared(more: Any) -> None:
 
 
 async def test_roots_in_every_form(tmp_path: Path) -> None:
-    given = [Root(uri="file:///a", name="a"), "file:///b", str(tmp_path), tmp_path]
-    expected = [{"uri": "file:///a", "name": "a"}, {"uri": "file:///b"}, {"uri": tmp_path.as_uri()}] + [
-        {"uri": tmp_path.as_uri()}
-    ]
+    given: list[AnyRoot] = [Root(uri="file:///a", name="a"), "file:///b", str(tmp_path), tmp_path]
+    here = {"uri": tmp_path.as_uri()}
+    expected = [{"uri": "file:///a", "name": "a"}, {"uri": "file:///b"}, here, here]
 
-    async def later() -> list[Any]:
+    async def later() -> list[AnyRoot]:
         return given
 
-    for roots in (given, lambda: given, later):
+    forms: list[Roots] = [given, lambda: given, later]
+    for roots in forms:
         assert await ask(Handlers(None, None, roots), "roots/list", {}) == {"roots": expected}
     assert await ask(Handlers(None, None, []), "roots/list") == {"roots": []}
 

@@ -1,15 +1,24 @@
 """Hearing of changes: requests in the legacy era, one open stream in the modern one."""
 
 import asyncio
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from client.scripted import CAPABILITIES, HTTPTarget, ScriptedLink, ScriptedTarget, StdioTarget, discover, legacy
+from client.scripted import (
+    CAPABILITIES,
+    HTTPTarget,
+    ScriptedLink,
+    ScriptedTarget,
+    StdioTarget,
+    discover,
+    legacy,
+    until,
+)
 from splice import Change, Client
 from splice.client import listening
 from splice.errors import ConnectionClosed, InvalidRequest, LocalProtocolError, MethodNotFound
+from splice.protocol.jsonrpc import Notification, raw
 
 LISTEN = "subscriptions/listen"
 ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
@@ -19,12 +28,6 @@ ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(listening, "RECONNECT_SECONDS", (0.001,))
     monkeypatch.setattr(listening, "ACKNOWLEDGE_SECONDS", 0.05)
-
-
-async def until(condition: Callable[[], Any]) -> None:
-    async with asyncio.timeout(5):
-        while not condition():  # noqa: ASYNC110 - what a server saw is told by no event
-            await asyncio.sleep(0.001)
 
 
 class Modern(ScriptedTarget):
@@ -53,8 +56,6 @@ class Modern(ScriptedTarget):
             del self.open[id]
 
     async def note(self, tell: Any, method: str, params: Any) -> None:
-        from splice.protocol.jsonrpc import Notification, raw
-
         await tell(Notification(method, raw(params)))
 
     def filters(self) -> list[Any]:
@@ -179,11 +180,9 @@ async def test_acknowledgments_for_others_and_malformed_ones_are_ignored() -> No
     async with Client(target, on_change=lambda _: None) as client:
         before = client._subscriptions
         assert before is not None
-        for params in (
-            {"notifications": {}},
-            {"notifications": {}, "_meta": {"io.modelcontextprotocol/subscriptionId": "other"}},
-            {"notifications": 5},
-        ):
+        other = {"io.modelcontextprotocol/subscriptionId": "other"}
+        malformed: list[Any] = [{"notifications": {}}, {"notifications": {}, "_meta": other}, {"notifications": 5}]
+        for params in malformed:
             await target.link.tell_all(ACKNOWLEDGED, params)
         assert len(target.open) == 1
 
@@ -233,7 +232,7 @@ async def test_over_http_a_stream_that_ends_is_restored(end: str) -> None:
                 stream.set_result({"resultType": "complete"})
             else:
                 stream.set_exception(ConnectionClosed("reset"))
-            await until(lambda count=count: len(target.calls(LISTEN)) == count and target.open)
+            await until(lambda: len(target.calls(LISTEN)) == count and target.open)  # noqa: B023 - it is awaited here
         await target.tell_change("notifications/tools/list_changed")
         await until(lambda: changes)
     ids = [message["id"] for message in target.calls(LISTEN)]

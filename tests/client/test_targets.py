@@ -94,5 +94,5 @@ async def test_a_server_object_really_answers() -> None:
 
 
 async def test_a_url_is_really_called() -> None:
-    with pytest.raises(ConnectionClosed, match="http://127.0.0.1:9/mcp"):
+    with pytest.raises(ConnectionClosed, match=r"http://127\.0\.0\.1:9/mcp"):
         await Client("http://127.0.0.1:9/mcp").open()

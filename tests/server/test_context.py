@@ -25,7 +25,7 @@ URL = [version for version in VERSIONS if FACTS[version].url_elicitation]
 
 
 def serving(handler: Handler, **options: Any) -> Server:
-    """A server with one tool, `run`."""
+    """Make a server with one tool, `run`."""
     server = Server("s", **options)
 
     async def run(ctx: Context) -> Any:
@@ -70,9 +70,9 @@ async def test_a_handler_knows_who_asks_what(version: str) -> None:
 @pytest.mark.parametrize("version", VERSIONS)
 async def test_progress_goes_to_whoever_asked_for_it_and_only_grows(version: str) -> None:
     async def handler(ctx: Context) -> str:
-        for value in (1, 3, 2, 3, 4.5, float("nan"), 4):
+        for value in (1, 3, 2, 3, 4.5, float("nan"), 4, float("inf")):
             await ctx.progress(value, 10, "step")
-        await ctx.progress(5)
+        await ctx.progress(5, float("inf"))
         return "done"
 
     caller = await calling(handler, version)
@@ -417,7 +417,9 @@ async def test_keys_name_questions_whatever_their_order(version: str) -> None:
         first = await ctx.elicit("A?", PersonDict, key="a")
         second = await ctx.elicit("B?", PersonDict, key="b")
         again = await ctx.elicit("A?", PersonDict, key="a")
-        assert first.data and second.data and again.data
+        assert first.data
+        assert second.data
+        assert again.data
         return f"{first.data['name']} {second.data['name']} {again.data['name']}"
 
     caller = await calling(handler, version, accept(name="1"), accept(name="2"))
@@ -468,7 +470,7 @@ async def test_a_failure_beside_a_question_is_told(version: str) -> None:
             raise ResourceNotFound("gone")
 
         async with asyncio.TaskGroup() as group:
-            group.create_task(ctx.roots())  # type: ignore[arg-type]  # a coroutine
+            group.create_task(ctx.roots())
             group.create_task(fails())
         raise AssertionError
 

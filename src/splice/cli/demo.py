@@ -1,7 +1,9 @@
 """`splice demo`: a server, a client, both eras, stdio and HTTP, before your eyes."""
 
 import asyncio
+import os
 import re
+import shutil
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
@@ -20,6 +22,7 @@ from splice.cli.outcomes import FAILED, OK, Stop
 from splice.cli.reaching import told
 from splice.cli.targets import this_splice
 from splice.cli.text import as_json
+from splice.protocol.versions import FACTS
 
 SERVER = Path(__file__).with_name("demo_server.py")
 URL = re.compile(r"http://\S+")
@@ -114,7 +117,7 @@ def _heading(out: Console, title: str, note: str) -> None:
 
 def _row(out: Console, seen: Seen) -> None:
     mark = ("✗", "bold red") if list(seen.problems()) else ("✓", "bold green")
-    era = f"{seen.transport:<5}  {seen.version}"
+    era = f"{seen.transport:<5}  {seen.version} ({FACTS[seen.version].era})" if seen.version else seen.transport
     counts = (
         f"  {len(seen.tools)} tools, {seen.asked} question, {seen.progress} progress reports, {seen.logs} log message"
     )
@@ -122,10 +125,9 @@ def _row(out: Console, seen: Seen) -> None:
 
 
 def _farewell(out: Console) -> None:
+    typed = sys.argv[0] if Path(sys.argv[0]).name == "splice" else "python -m splice.cli"
+    program = "splice" if shutil.which("splice") else typed
+    server = os.path.relpath(SERVER) if SERVER.is_relative_to(Path.cwd()) else str(SERVER)
     out.print(Text("\nIt works. Now try:", "bold"))
-    for line in (
-        f"splice list {SERVER}",
-        f"splice call {SERVER} price dish=cake count=3",
-        f"splice run {SERVER} --http",
-    ):
-        out.print(Text(f"  {line}"))
+    for words in (f"list {server}", f"call {server} price dish=cake count=3", f"run {server} --http"):
+        out.print(Text(f"  {program} {words}"))

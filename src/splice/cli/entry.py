@@ -44,9 +44,7 @@ Exit codes: 0 it worked, 1 the call failed, 2 wrong usage, 3 could not connect.
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code. Never raises, and prints no traceback without `--debug`."""
     words = sys.argv[1:] if argv is None else list(argv)
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a terminal that lacks a character is no reason to fail
+    _prepare_streams()
     debug = "--debug" in words[: words.index("--") if "--" in words else None]
     try:
         code = _dispatch(words)
@@ -68,6 +66,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"splice: unexpected {type(error).__name__}: {safe(str(error))}{hint}", file=sys.stderr)
         return FAILED
     return code
+
+
+def _prepare_streams() -> None:
+    """Open what whoever started us had closed, or the next file takes its place; and fail over no character."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            nothing = os.open(os.devnull, os.O_RDWR)
+            if nothing != number:
+                os.dup2(nothing, number)
+            setattr(sys, name, os.fdopen(number, "r" if number == 0 else "w"))
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _dispatch(words: list[str]) -> int:

@@ -63,7 +63,7 @@ def _show(client: Client, offers: dict[str, list[Any]]) -> None:
     server = client.server
     out.print(Text.assemble((one_line(server.name), "bold"), f" {one_line(server.version)}, protocol {client.version}"))
     if client.instructions:
-        out.print(Text(safe(client.instructions), "italic"))
+        out.print(Text(safe(client.instructions).strip(), "italic"))
     headings = {
         "tools": "Tools",
         "resources": "Resources",

@@ -70,7 +70,8 @@ async def _talk(target: Target, work: Callable[[Client], Awaitable[int]], reach:
     try:
         await client.open()
     except (MCPError, OSError, TimeoutError) as error:
-        raise Stop(UNREACHABLE, f"could not connect to {target.name}: {told(error)}") from error
+        why = told(error).removeprefix(target.name).lstrip(" :")
+        raise Stop(UNREACHABLE, f"could not connect to {target.name}: {why}") from error
     except ValueError as error:
         raise Stop(USAGE, f"{target.name}: {error}") from error
     try:

@@ -89,6 +89,8 @@ class Admitted(Struct):
     log_level: LoggingLevel | None
     progress_token: RequestId | None
     session: Session | None
+    context: Any = None
+    """What stands around the handler and the handler share, if anything does."""
 
 
 class Stamp(Struct, kw_only=True):

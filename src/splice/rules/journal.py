@@ -9,7 +9,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
 """
 
 import hashlib
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
@@ -39,6 +39,9 @@ class Page(Struct, rename={"asked": "q", "answers": "a", "done": "d", "note": "n
     note: str = ""
     """What a handler that returns `InputRequired` by hand wants to find again."""
 
+
+Place: TypeAlias = tuple[int, dict[str, str]]
+"""How many keys were named so far, and which questions were asked under which."""
 
 _page_decoder = msgspec.json.Decoder(Page)
 
@@ -71,10 +74,13 @@ class Journal:
         """Write the journal down, to be sealed."""
         return msgspec.json.encode(self.page)
 
-    def begin(self) -> None:
-        """Begin a run of the handler, which names its questions from the first one on again."""
-        self._order = 0
-        self._run.clear()
+    def place(self) -> Place:
+        """Tell where a run of a handler begins."""
+        return self._order, dict(self._run)
+
+    def rewind(self, place: Place) -> None:
+        """Begin the run again, which names its questions as the one before did."""
+        self._order, self._run = place[0], dict(place[1])
 
     def key(self, given: str | None) -> str:
         """Name the next question or side effect: as given, or by its place in the order of the handler's run."""

@@ -37,7 +37,7 @@ from splice.protocol.methods import (
 )
 from splice.protocol.narrow import narrow
 from splice.protocol.notifications import SubscriptionFilter
-from splice.protocol.prompts import CompleteResult, ListPromptsResult
+from splice.protocol.prompts import CompleteResult, ListPromptsResult, PromptReference
 from splice.protocol.resources import ListResourcesResult, ListResourceTemplatesResult, ReadResourceResult
 from splice.protocol.tools import ListToolsResult
 from splice.protocol.versions import MODERN_VERSIONS
@@ -98,7 +98,7 @@ async def subscribe(server: "Server", exchange: Exchange, admitted: Admitted) ->
     """Remember that this session wants to hear when a resource changes."""
     session = _session(exchange)
     _offered(server.resources, server.templates)
-    if len(session.subscriptions) >= MAX_SUBSCRIPTIONS:
+    if len(session.subscriptions) >= MAX_SUBSCRIPTIONS and admitted.params.uri not in session.subscriptions:
         raise InvalidRequest(f"This session has {MAX_SUBSCRIPTIONS} subscriptions, and may have no more")
     session.subscriptions.add(admitted.params.uri)
     return EmptyResult()
@@ -226,6 +226,11 @@ async def complete(server: "Server", _exchange: Exchange, admitted: Admitted) ->
     """Complete an argument of a prompt or template."""
     if not server.completions:
         raise MethodNotFound("This server completes nothing")
+    ref = admitted.params.ref
+    target: str = ref.name if isinstance(ref, PromptReference) else ref.uri
+    known = server.prompts.get(target) if isinstance(ref, PromptReference) else server.templates.get(target)
+    if known is None and not server.completions.completes(target) and find(server, target) is None:
+        raise InvalidParams(f"There is no prompt or resource template {target!r} here")
     return CompleteResult(completion=await server.completions.complete(admitted.params))
 
 

@@ -10,20 +10,21 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
 import hashlib
 import time
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Raw, UnsetType
 
 from splice.errors import InvalidParams, LocalProtocolError
 from splice.protocol.input import InputRequest, InputRequiredResult
-from splice.protocol.lifecycle import Result
-from splice.rules.eras import Admitted, Answer
+from splice.rules.eras import Admitted
 from splice.rules.journal import Journal, Suspend
 from splice.rules.seal import SealBroken, Sealer
 from splice.server.context import Context, InputRequired
 from splice.server.failures import culprit, leaves
 from splice.transports.base import Exchange
+
+R = TypeVar("R")
 
 MAX_ROUNDS = 16
 """How often a legacy handler may return `InputRequired` for one request."""
@@ -57,18 +58,19 @@ class Asking:
         context: Context,
         exchange: Exchange,
         admitted: Admitted,
-        run: Callable[[], Awaitable[Result | InputRequired]],
-    ) -> Answer:
-        """Run a handler until it has a result for this request."""
+        run: Callable[[], Awaitable[R | InputRequired]],
+    ) -> R | InputRequiredResult:
+        """Run a handler, or the middleware around it, until it has a result for this request."""
+        place = context.journal.place()
         for _ in range(MAX_ROUNDS):
-            context.journal.begin()
+            context.journal.rewind(place)
             try:
                 result = await run()
             except Suspend as suspend:
                 return self._required(context, exchange, suspend.requests)
             except BaseExceptionGroup as group:
                 return self._required(context, exchange, _asked_in(group))
-            if isinstance(result, Result):
+            if not isinstance(result, InputRequired):
                 return result
             requests = {key: context.check_question(question) for key, question in result.requests.items()}
             context.journal.page.note = result.state

@@ -12,12 +12,15 @@ import logging
 import os
 from asyncio import get_running_loop, run_coroutine_threadsafe
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from math import inf, isfinite
+from threading import get_ident
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
+from msgspec.structs import replace
 
-from splice.errors import InvalidParams, RPCError
+from splice.errors import InvalidParams, LocalProtocolError, RPCError
 from splice.protocol.content import ResourceContents, TextContent
 from splice.protocol.input import (
     CreateMessageParams,
@@ -100,7 +103,8 @@ class Context:
         self._exchange = exchange
         self._admitted = admitted
         self._loop = get_running_loop()
-        self._progress = float("-inf")
+        self._thread = get_ident()
+        self._progress = -inf
         self.journal = journal
 
     # Who is asking.
@@ -149,15 +153,15 @@ class Context:
     # Telling.
 
     async def progress(self, value: float, total: float | None = None, message: str | None = None) -> None:
-        """Report progress to a client that asked for it. A value that does not grow is not sent."""
+        """Report progress to a client that asked for it. A value that does not grow, or is no number, is not sent."""
         token = self._admitted.progress_token
-        if token is None or value <= self._progress:
+        if token is None or not self._progress < value < inf:
             return
         self._progress = value
         params = ProgressParams(
             progress_token=token,
             progress=value,
-            total=UNSET if total is None else total,
+            total=UNSET if total is None or not isfinite(total) else total,
             message=UNSET if message is None else message,
         )
         await self._notify(PROGRESS.name, params)
@@ -227,7 +231,7 @@ class Context:
 
     async def elicit_url(self, message: str, url: str, *, key: str | None = None) -> Elicited[None]:
         """Ask the user to visit `url`: for sign-ins and secrets, which must never pass through the client."""
-        params = ElicitParams(mode="url", message=message, url=url, elicitation_id=os.urandom(16).hex())
+        params = ElicitParams(mode="url", message=message, url=url)
         return Elicited((await self._ask(ELICIT, params, key)).action)
 
     async def sample(
@@ -279,7 +283,13 @@ class Context:
         return (await self._server.read(uri, self)).contents
 
     def wait(self, work: Coroutine[Any, Any, R]) -> R:
-        """Run one of the async methods of this object from a `def` handler: `ctx.wait(ctx.info("..."))`."""
+        """Run one of the async methods of this object from a `def` handler: `ctx.wait(ctx.info("..."))`.
+
+        Raises `RuntimeError` on the event loop, where it would wait for itself.
+        """
+        if get_ident() == self._thread:
+            work.close()
+            raise RuntimeError("wait() is for `def` handlers on a thread of their own; here, use await")
         return run_coroutine_threadsafe(_carry(work), self._loop).result().take()
 
     async def ask_by_hand(self, question: ElicitParams | CreateMessageParams | None) -> Raw:
@@ -295,12 +305,16 @@ class Context:
 
     async def _ask(self, method: Method[Any, A], params: Params, key: str | None) -> A:
         require(self._admitted, method.name, params)
+        if self._admitted.facts.request_meta and not self._admitted.method.may_ask:
+            raise LocalProtocolError(f"In version {self.version} nothing can be asked during {self.method}")
         params = narrow(params, self.version)
         key = self.journal.key(key)
-        answer = self._admitted.era.ask(self.journal, key, method.name, params)
-        for dropped, why in self.journal.dropped:
-            log.warning("%s: dropped the answer recorded under %r: %s", self.method, dropped, why)
-        self.journal.dropped.clear()
+        try:
+            answer = self._admitted.era.ask(self.journal, key, method.name, params)
+        finally:
+            for dropped, why in self.journal.dropped:
+                log.warning("%s: dropped the answer recorded under %r: %s", self.method, dropped, why)
+            self.journal.dropped.clear()
         if answer is None:
             answer = await self._send(method, params)
             self.journal.answer(key, answer)
@@ -310,6 +324,8 @@ class Context:
             raise InvalidParams(f"The client's answer is no result of {method.name}: {error}") from None
 
     async def _send(self, method: Method[Any, Any], params: Params) -> Raw:
+        if isinstance(params, ElicitParams) and params.mode == "url":
+            params = replace(params, elicitation_id=os.urandom(16).hex())
         response = await self._exchange.ask(Request(0, method.name, params))
         if isinstance(response, Failure):
             error = response.error

@@ -78,6 +78,10 @@ class Completions:
         """Complete `argument` of the prompt or URI template `target` by `fn(value)` or `fn(value, others)`."""
         self._functions[target, argument] = fn
 
+    def completes(self, target: str) -> bool:
+        """Tell whether anything of this prompt or template is completed."""
+        return any(name == target for name, _ in self._functions)
+
     async def complete(self, params: CompleteParams) -> Completion:
         """Complete one argument; nothing to offer is no error."""
         ref = params.ref

@@ -238,7 +238,13 @@ class Server:
     # What a handler's context needs.
 
     def context(self, exchange: Exchange, admitted: Admitted) -> Context:
-        """Build the context of a request. Raises `InvalidParams` for a `requestState` that cannot be trusted."""
+        """Build the context of a request, or take the one that middleware has got already.
+
+        Raises `InvalidParams` for a `requestState` that cannot be trusted.
+        """
+        if admitted.context is not None:
+            shared: Context = admitted.context
+            return shared
         journal = self.asking.journal(exchange, admitted) if admitted.method.may_ask else Journal()
         return Context(self, exchange, admitted, journal)
 
@@ -280,14 +286,15 @@ class Server:
 
     async def _through(self, method: Method, exchange: Exchange, admitted: Admitted) -> Answer | Raw:
         """Pass a request through the middleware, the first one outermost."""
-        context = self.context(exchange, admitted)
+        admitted.context = context = self.context(exchange, admitted)
 
         def proceed_from(index: int) -> Proceed:
             if index == len(self._middleware):
                 return lambda: method(self, exchange, admitted)
             return lambda: self._middleware[index](context, proceed_from(index + 1))
 
-        return await proceed_from(0)()
+        run = proceed_from(0)
+        return await (self.asking.run(context, exchange, admitted, run) if admitted.method.may_ask else run())
 
     def _catalogue(self, kind: str, method: str, page_size: int | None) -> Catalogue[Any]:
         return Catalogue(kind, lambda: self.publish((method, None)), page_size)

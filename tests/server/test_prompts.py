@@ -1,0 +1,254 @@
+"""Prompts and completions."""
+# ruff: noqa: ARG005 - what parameters are called is all that counts of them
+
+from typing import Annotated, Any
+
+import pytest
+
+from splice import Context, Image, InputRequired, Server, ToolError
+from splice.protocol.content import TextContent
+from splice.protocol.lifecycle import Icon
+from splice.protocol.prompts import Completion, GetPromptResult, PromptMessage
+from splice.protocol.versions import VERSIONS
+from support.caller import ASKING, LEGACY, MODERN, Caller, accept, fixed
+from support.wire import JSON
+
+NEWEST = VERSIONS[-1]
+
+
+def text(value: str, role: str = "user") -> JSON:
+    return {"role": role, "content": {"type": "text", "text": value}}
+
+
+async def test_decorated_with_and_without_parentheses_and_listed_with_all_it_says() -> None:
+    server = Server("s")
+
+    @server.prompt
+    def bare(code: Annotated[str, "What to look at"], language: str = "python") -> str:
+        """Review code."""
+        return f"{language}: {code}"
+
+    @server.prompt(name="other", title="T", description="D", icons=[Icon(src="data:,")], meta={"a": 1})
+    def named() -> str:
+        return "x"
+
+    assert bare("x") == "python: x"
+    caller = await Caller(server, NEWEST).open()
+    first, second = (await caller.result("prompts/list"))["prompts"]
+    assert first == {
+        "name": "bare",
+        "description": "Review code.",
+        "arguments": [
+            {"name": "code", "description": "What to look at", "required": True},
+            {"name": "language", "required": False},
+        ],
+    }
+    assert second == {
+        "name": "other",
+        "title": "T",
+        "description": "D",
+        "icons": [{"src": "data:,"}],
+        "_meta": {"a": 1},
+    }
+    result = await caller.result("prompts/get", {"name": "bare", "arguments": {"code": "1+1"}})
+    assert result["messages"] == [text("python: 1+1")]
+    assert result["description"] == "Review code."
+
+
+MESSAGES: list[tuple[Any, list[JSON]]] = [
+    ("text", [text("text")]),
+    (["a", PromptMessage(role="assistant", content=TextContent(text="b"))], [text("a"), text("b", "assistant")]),
+    (("a", "b"), [text("a"), text("b")]),
+    ([], []),
+    ({"a": 1}, [text('{"a":1}')]),
+    (Image(b"x"), [{"role": "user", "content": {"type": "image", "data": "eA==", "mimeType": "image/png"}}]),
+    (TextContent(text="t"), [text("t")]),
+    (GetPromptResult(messages=[], description="mine"), []),
+]
+
+
+@pytest.mark.parametrize(("value", "messages"), MESSAGES, ids=lambda each: str(each)[:25])
+@pytest.mark.parametrize("version", [LEGACY[0], NEWEST])
+async def test_messages_of_every_kind(value: Any, messages: list[JSON], version: str) -> None:
+    server = Server("s")
+
+    @server.prompt
+    async def prompt() -> Any:
+        return value
+
+    result = await (await Caller(server, version).open()).result("prompts/get", {"name": "prompt"})
+    assert result["messages"] == messages
+    assert result.get("description") == ("mine" if isinstance(value, GetPromptResult) else None)
+
+
+@pytest.mark.parametrize(
+    ("sent", "got"),
+    [({"n": "5"}, (5, True)), ({"n": "-1", "flag": "false"}, (-1, False))],
+)
+async def test_arguments_are_text_and_become_what_the_function_wants(sent: JSON, got: Any) -> None:
+    server, received = Server("s"), []
+
+    @server.prompt
+    def prompt(n: int, flag: bool = True) -> str:
+        received.append((n, flag))
+        return ""
+
+    await (await Caller(server).open()).result("prompts/get", {"name": "prompt", "arguments": sent})
+    assert received == [got]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"name": "nope"},
+        {"name": "prompt"},
+        {"name": "prompt", "arguments": {"n": "x"}},
+        {"name": "prompt", "arguments": {"n": "1", "bogus": "1"}},
+        {"name": "prompt", "arguments": {"n": 1}},
+        {"name": "prompt", "arguments": []},
+        {},
+    ],
+    ids=str,
+)
+async def test_a_wrong_name_and_wrong_arguments_are_invalid(version: str, params: JSON) -> None:
+    server = Server("s")
+
+    @server.prompt
+    def prompt(n: int) -> str:
+        return str(n)
+
+    caller = await Caller(server, version).open()
+    assert (await caller.error("prompts/get", params))["code"] == -32602
+
+
+async def test_a_failure_is_internal_and_a_tool_error_tells_why() -> None:
+    server = Server("s", errors="hidden")
+
+    @server.prompt
+    def prompt(kind: str) -> str:
+        raise (ToolError("why") if kind == "told" else ValueError("secret"))
+
+    caller = await Caller(server).open()
+    told = await caller.error("prompts/get", {"name": "prompt", "arguments": {"kind": "told"}})
+    assert (told["code"], told["message"]) == (-32603, "why")
+    other = await caller.error("prompts/get", {"name": "prompt", "arguments": {"kind": "x"}})
+    assert other["code"] == -32603
+    assert "secret" not in other["message"]
+
+
+@pytest.mark.parametrize("version", ASKING)
+async def test_a_prompt_may_ask(version: str) -> None:
+    server = Server("s")
+
+    @server.prompt
+    async def prompt(ctx: Context, topic: str) -> Any:
+        answer = await ctx.elicit("Tone?", {"type": "object", "properties": {"tone": {"type": "string"}}})
+        if not ctx.answers.get("roots"):
+            return InputRequired({"roots": None})
+        return f"{topic} {answer.data}"
+
+    caller = await Caller(server, version, answers=fixed(accept(tone="dry"), {"roots": []})).open()
+    result = await caller.result("prompts/get", {"name": "prompt", "arguments": {"topic": "rain"}})
+    assert result["messages"] == [text("rain {'tone': 'dry'}")]
+
+
+def test_a_prompt_can_be_removed() -> None:
+    server = Server("s")
+    server.add_prompt(lambda: "", name="p")
+    with pytest.raises(ValueError, match="'p'"):
+        server.add_prompt(lambda: "", name="p")
+    server.remove_prompt("p")
+    with pytest.raises(KeyError):
+        server.remove_prompt("p")
+
+
+# Completion.
+
+
+def with_completions() -> Server:
+    server = Server("s")
+
+    @server.prompt
+    def review(language: str, style: str = "") -> str:
+        return ""
+
+    @server.resource("data://{city}")
+    def city(city: str) -> str:
+        return city
+
+    @server.completion("review", "language")
+    def languages(value: str) -> list[str]:
+        return [each for each in ("python", "pascal", "rust") if each.startswith(value)]
+
+    @server.completion("review", "style")
+    async def styles(value: str, known: dict[str, str]) -> list[str]:
+        return [f"{known.get('language', '?')} {value}"]
+
+    @server.completion("data://{city}", "city")
+    def cities(value: str) -> list[int]:
+        return list(range(250))
+
+    return server
+
+
+PROMPT = {"type": "ref/prompt", "name": "review"}
+
+
+async def completed(version: str, ref: JSON, name: str, value: str, context: JSON = None) -> JSON:
+    caller = await Caller(with_completions(), version).open()
+    params: dict[str, JSON] = {"ref": ref, "argument": {"name": name, "value": value}}
+    result = await caller.result("completion/complete", params if context is None else {**params, "context": context})
+    return result["completion"]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_arguments_are_completed(version: str) -> None:
+    assert await completed(version, PROMPT, "language", "p") == {"values": ["python", "pascal"]}
+    assert await completed(version, PROMPT, "language", "zz") == {"values": []}
+    assert await completed(version, PROMPT, "style", "x") == {"values": ["? x"]}
+    known = {"arguments": {"language": "rust"}}
+    assert await completed(version, PROMPT, "style", "x", known) == {"values": ["rust x"]}
+
+
+async def test_at_most_a_hundred_values_are_told() -> None:
+    completion = await completed(NEWEST, {"type": "ref/resource", "uri": "data://{city}"}, "city", "")
+    assert completion["values"] == [str(number) for number in range(100)]
+    assert completion["total"] == 250
+    assert completion["hasMore"] is True
+
+
+async def test_what_nothing_completes_has_no_values() -> None:
+    assert await completed(NEWEST, PROMPT, "nope", "") == {"values": []}
+
+
+@pytest.mark.parametrize(
+    "ref", [{"type": "ref/prompt", "name": "nope"}, {"type": "ref/resource", "uri": "data://nope/{x}"}], ids=str
+)
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_a_reference_to_nothing_is_invalid(ref: JSON, version: str) -> None:
+    caller = await Caller(with_completions(), version).open()
+    params = {"ref": ref, "argument": {"name": "a", "value": ""}}
+    assert (await caller.error("completion/complete", params))["code"] == -32602
+
+
+@pytest.mark.parametrize("ref", [{"type": "ref/other", "name": "x"}, {}, None, "review"], ids=str)
+async def test_a_reference_of_another_kind_is_invalid(ref: JSON) -> None:
+    caller = await Caller(with_completions()).open()
+    params = {"ref": ref, "argument": {"name": "a", "value": ""}}
+    assert (await caller.error("completion/complete", params))["code"] == -32602
+
+
+async def test_a_whole_completion_passes_as_it_is_and_a_server_without_any_offers_none() -> None:
+    server = Server("s")
+    server.add_prompt(lambda a: "", name="p")
+    caller = await Caller(server).open()
+    params = {"ref": {"type": "ref/prompt", "name": "p"}, "argument": {"name": "a", "value": ""}}
+    assert (await caller.error("completion/complete", params))["code"] == -32601
+
+    @server.completion("p", "a")
+    async def complete(value: str) -> Completion:
+        return Completion(values=["one"], total=9)
+
+    assert (await caller.result("completion/complete", params))["completion"] == {"values": ["one"], "total": 9}
+    assert (await Caller(server, MODERN[0]).open()).server.capabilities.completions == {}
