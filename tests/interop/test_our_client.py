@@ -60,8 +60,7 @@ class User:
 
 
 def everything_over_stdio() -> Any:
-    command, *arguments = node_server("server-everything")
-    return StdioServer(command, *arguments, "stdio")
+    return StdioServer(*node_server("server-everything"), "stdio")
 
 
 @pytest.fixture(scope="module")
@@ -172,8 +171,7 @@ async def test_everything_tells_of_changes(everything: Any) -> None:
 
 async def test_filesystem(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("one\ntwo\n")
-    command, *arguments = node_server("server-filesystem")
-    async with Client(StdioServer(command, *arguments, str(tmp_path))) as client:
+    async with Client(StdioServer(*node_server("server-filesystem"), str(tmp_path))) as client:
         assert client.server.name == "secure-filesystem-server"
         assert "write_file" in {tool.name for tool in await client.list_tools()}
         read = await client.call_tool("read_text_file", {"path": str(tmp_path / "a.txt"), "head": 1})
@@ -186,8 +184,8 @@ async def test_filesystem(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("era", LATEST)
 async def test_time(era: str) -> None:
-    command, *arguments = python_server("mcp_server_time")
-    async with Client(StdioServer(command, *arguments, "--local-timezone", "UTC"), protocol=era) as client:
+    target = StdioServer(*python_server("mcp_server_time"), "--local-timezone", "UTC")
+    async with Client(target, protocol=era) as client:
         assert client.version == LATEST[era]
         assert {tool.name for tool in await client.list_tools()} == {"get_current_time", "convert_time"}
         arguments = {"source_timezone": "UTC", "time": "16:30", "target_timezone": "Asia/Kathmandu"}
@@ -206,8 +204,7 @@ def repository(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("era", LATEST)
 async def test_git(era: str, repository: Path) -> None:
-    program, *arguments = python_server("mcp_server_git")
-    target = StdioServer(program, *arguments, "--repository", str(repository))
+    target = StdioServer(*python_server("mcp_server_git"), "--repository", str(repository))
     async with Client(target, protocol=era) as client:
         assert client.version == LATEST[era]
         assert "git_status" in {tool.name for tool in await client.list_tools()}

@@ -3,7 +3,13 @@
 import pytest
 from msgspec.structs import asdict
 
-from splice.errors import INVALID_PARAMS, INVALID_REQUEST, MISSING_CLIENT_CAPABILITY, RESOURCE_NOT_FOUND
+from splice.errors import (
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    MISSING_CLIENT_CAPABILITY,
+    RESOURCE_NOT_FOUND,
+    URL_ELICITATION_REQUIRED,
+)
 from splice.protocol.versions import (
     FACTS,
     HANDSHAKE_VERSIONS,
@@ -52,6 +58,8 @@ def test_facts(version: str) -> None:
     modern = version in MODERN_VERSIONS
     assert facts.pop("resource_not_found") == (INVALID_PARAMS if modern else RESOURCE_NOT_FOUND)
     assert facts.pop("missing_capability") == (MISSING_CLIENT_CAPABILITY if modern else INVALID_REQUEST)
+    newest_session = version == V2025_11_25
+    assert facts.pop("url_elicitation_required") == (URL_ELICITATION_REQUIRED if newest_session else INVALID_REQUEST)
     assert facts == {name: row[position(version)] == "x" for name, row in TABLE.items()}
 
 

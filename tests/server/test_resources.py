@@ -170,14 +170,14 @@ async def test_a_failure_is_internal(error: Exception) -> None:
 
 def test_variables_and_parameters_must_be_the_same() -> None:
     server = Server("s")
-    with pytest.raises(TypeError, match="'data://{a}' has the variable a"):
+    with pytest.raises(TypeError, match=r"'data://\{a\}' has the variable a"):
         server.add_resource(lambda: "", "data://{a}")
     with pytest.raises(TypeError, match="parameter b is no variable"):
         server.add_resource(lambda b: "", "data://x")
     with pytest.raises(TypeError, match="parameter b is no variable"):
         server.add_resource(lambda a, b: "", "data://{a}")
     server.add_resource(lambda a, b=1: "", "data://{a}")
-    with pytest.raises(ValueError, match="data://{a"):
+    with pytest.raises(ValueError, match=r"data://\{a"):
         server.add_resource(lambda a: "", "data://{a")
     with pytest.raises(ValueError, match="exists already"):
         server.add_resource(lambda a: "", "data://{a}")

@@ -9,7 +9,7 @@ call that led to the question, and a pipe does not tell which.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
@@ -60,7 +60,7 @@ class Calls:
         timeout: float | None,
         over_http: bool,
         renew: Callable[[Link], Awaitable[Terms]],
-        renewed: "Callable[[Calls], Awaitable[None]]",
+        renewed: Callable[[], Awaitable[None]],
     ) -> None:
         self.link = link
         self.terms = terms
@@ -100,10 +100,7 @@ class Calls:
 
     async def complete(self, method: Method[Any, R], params: Params) -> R:
         """Send a request that the server may not answer with questions. Raises as `request` does."""
-        result = await self.request(method, params)
-        if isinstance(result, InputRequiredResult):
-            raise RemoteProtocolError(f"The server answered {method.name} with questions, which it must not")
-        return result
+        return cast("R", await self.request(method, params))
 
     async def _send(self, method: Method[Any, Any], params: Params, options: Options) -> Response:
         id = next(self._ids)
@@ -180,7 +177,7 @@ class Calls:
         if not self._is_new:
             self._is_new = True
             try:
-                await self._renewed(self)
+                await self._renewed()
             finally:
                 self._is_new = False
 

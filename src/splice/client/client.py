@@ -6,11 +6,8 @@
 https://modelcontextprotocol.io/specification/2026-07-28/basic
 """
 
-import asyncio
-import contextlib
 import logging
 from collections.abc import AsyncIterator, Mapping
-from itertools import count
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -18,22 +15,17 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from splice.client.calls import NO_OPTIONS, Calls, Options
+from splice.client.conversation import Conversation
 from splice.client.handlers import Handlers, OnElicit, OnSample, Roots
 from splice.client.input import converse
-from splice.client.known_tools import KnownTools
-from splice.client.notices import Change, Notices, OnChange, OnLog, OnProgress
-from splice.client.opening import Opening
-from splice.client.subscriptions import Subscriptions
+from splice.client.notices import Change, OnChange, OnLog, OnProgress
 from splice.client.targets import AnyTarget, resolve
 from splice.errors import (
-    ConnectionClosed,
     HeaderMismatch,
-    LocalProtocolError,
-    MCPError,
     RemoteProtocolError,
     RPCError,
 )
-from splice.protocol.jsonrpc import Notification, Request, Response, raw
+from splice.protocol.jsonrpc import Notification, raw
 from splice.protocol.lifecycle import (
     LOGGING_LEVELS,
     Implementation,
@@ -53,13 +45,11 @@ from splice.protocol.methods import (
     RESOURCES_READ,
     RESOURCES_TEMPLATES_LIST,
     ROOTS_CHANGED,
-    SET_LEVEL,
     TOOLS_CALL,
     TOOLS_LIST,
     Method,
 )
 from splice.protocol.narrow import narrow
-from splice.protocol.notifications import SetLevelParams
 from splice.protocol.prompts import (
     CompleteParams,
     Completion,
@@ -73,21 +63,12 @@ from splice.protocol.prompts import (
 )
 from splice.protocol.resources import ReadResourceParams, ReadResourceResult, Resource, ResourceTemplate
 from splice.protocol.tools import CallToolParams, CallToolResult, Tool
-from splice.protocol.versions import FACTS, LATEST_HANDSHAKE
 from splice.rules.negotiation import preference
-from splice.transports.base import Link
 
 __all__ = ["Change", "Client"]
 
 MAX_PAGES = 10_000
 """How many pages a list may have; a server that counts further is playing with us."""
-
-INFO = Implementation(name="splice", version="0.1.0")
-"""Who we say we are."""
-
-DEFAULT_LOG_LEVEL: LoggingLevel = "info"
-
-_CLOSED = "This client is closed"
 
 P = TypeVar("P", bound=PageResult)
 log = logging.getLogger("splice.client")
@@ -117,28 +98,9 @@ class Client:
         protocol: str = "auto",
         timeout: float | None = 60.0,
     ) -> None:
-        self._target = resolve(target)
-        self._handlers = Handlers(on_elicit, on_sample, roots)
-        self._known = KnownTools()
-        self._notices = Notices(on_log, on_change, self._changed)
-        self._log_level: LoggingLevel | None = DEFAULT_LOG_LEVEL if on_log else None
-        self._hears_changes = on_change is not None
-        self._timeout = timeout
-        self._ids = count(1)
-        self._opening = Opening(
-            self._target,
-            preference(protocol),
-            self._handlers.capabilities(),
-            INFO,
-            timeout,
-            self._ids,
-            self._attach,
+        self._conversation = Conversation(
+            resolve(target), preference(protocol), Handlers(on_elicit, on_sample, roots), on_log, on_change, timeout
         )
-        self._lock = asyncio.Lock()
-        self._link: Link | None = None
-        self._calls: Calls | None = None
-        self._subscriptions: Subscriptions | None = None
-        self._closed = False
 
     # Opening and closing.
 
@@ -147,21 +109,12 @@ class Client:
 
         Raises `TransportError`, `RPCError` and `RemoteProtocolError`.
         """
-        async with self._lock:
-            if self._closed:
-                raise ConnectionClosed(_CLOSED)
-            if self._calls is None:
-                try:
-                    await self._open()
-                except BaseException:
-                    await self._let_go()
-                    raise
+        await self._conversation.open()
         return self
 
     async def close(self) -> None:
         """Let go of the server; what is still running fails with `ConnectionClosed`. Closing twice is fine."""
-        self._closed = True
-        await self._let_go()
+        await self._conversation.close()
 
     async def __aenter__(self) -> Self:
         return await self.open()
@@ -171,97 +124,38 @@ class Client:
     ) -> None:
         await self.close()
 
-    async def _open(self) -> None:
-        terms = await self._opening.run()
-        over_http = self._target.kind == "http"
-        calls = Calls(
-            self._attached(),
-            terms,
-            ids=self._ids,
-            hear=self._hear,
-            timeout=self._timeout,
-            over_http=over_http,
-            renew=self._opening.handshake,
-            renewed=self._renewed,
-        )
-        subscriptions = Subscriptions(calls, self._notices.hear, lists=self._hears_changes, reconnects=over_http)
-        self._calls, self._subscriptions = calls, subscriptions
-        await self._tell_log_level(calls)
-        await subscriptions.open()
-
-    async def _attach(self, link: Link) -> None:
-        """Take over a link that is about to be used."""
-        link.on_request, link.on_notice = self._answer, self._hear
-        self._link = link
-        if self._closed:
-            raise ConnectionClosed(_CLOSED)
-
-    def _attached(self) -> Link:
-        if self._link is None or self._closed:
-            raise ConnectionClosed(_CLOSED)
-        return self._link
-
-    async def _let_go(self) -> None:
-        link, calls, subscriptions = self._link, self._calls, self._subscriptions
-        self._calls = None
-        if calls is not None:
-            calls.clocks.close()
-        try:
-            if subscriptions is not None:
-                await subscriptions.close()
-        finally:
-            if link is not None:
-                await link.close()
-
-    async def _renewed(self, calls: Calls) -> None:
-        """Say again what a new legacy session does not know."""
-        self._known.forget()
-        await self._tell_log_level(calls)
-        if self._subscriptions is not None:
-            try:
-                await self._subscriptions.renew()
-            except MCPError as error:
-                log.warning("could not subscribe again in a new session: %s", error)
-
-    def _ready(self) -> Calls:
-        calls = self._calls
-        if calls is None:
-            if self._closed:
-                raise ConnectionClosed(_CLOSED)
-            raise LocalProtocolError("Open the client first: `async with Client(...) as client`")
-        return calls
-
     # What was agreed.
 
     @property
     def server(self) -> Implementation:
         """Which program the server is; without a name if it does not say."""
-        return self._ready().terms.server
+        return self._conversation.calls.terms.server
 
     @property
     def version(self) -> str:
         """The protocol version spoken."""
-        return self._ready().terms.facts.version
+        return self._conversation.calls.terms.facts.version
 
     @property
     def capabilities(self) -> ServerCapabilities:
         """What the server offers."""
-        return self._ready().terms.capabilities
+        return self._conversation.calls.terms.capabilities
 
     @property
     def instructions(self) -> str | None:
         """How to use the server, for the model."""
-        return self._ready().terms.instructions
+        return self._conversation.calls.terms.instructions
 
     # Tools.
 
     async def tools(self) -> AsyncIterator[Tool]:
         """Yield all tools, page by page."""
-        calls, edition = self._ready(), self._known.edition
+        calls, known = self._conversation.calls, self._conversation.known
+        edition = known.edition
         async for page in _pages(calls, TOOLS_LIST):
-            for tool in self._known.learn(page.tools, mirrors=calls.mirrors):
+            for tool in known.learn(page.tools, mirrors=calls.mirrors):
                 yield tool
-        self._known.complete = self._known.edition == edition
+        known.complete = known.edition == edition
 
     async def list_tools(self) -> list[Tool]:
         """List all tools. Over HTTP, since 2026-07-28, without those whose header marks break the rules."""
@@ -282,40 +176,45 @@ class Client:
         `timeout` replaces the client's own for each request that this takes. `progress` is called with how far it is,
         how far it goes and what is being done. Raises `RPCError`, `TransportError` and `ProtocolError`.
         """
-        calls = self._ready()
+        calls = self._conversation.calls
         options = _options(timeout, progress, meta)
         if calls.mirrors:
             result = await self._call_mirrored(calls, name, arguments or {}, options)
         else:
             params = CallToolParams(name=name, arguments=raw(arguments or {}))
-            result = await converse(calls, self._handlers, TOOLS_CALL, params, options)
-        self._known.check(name, result)
+            result = await converse(calls, self._conversation.handlers, TOOLS_CALL, params, options)
+        self._conversation.known.check(name, result)
         return result
 
     async def _call_mirrored(
         self, calls: Calls, name: str, arguments: Mapping[str, Any], options: Options
     ) -> CallToolResult:
         """Call a tool with the headers its schema asks for; if the server disagrees, look at the schema again, once."""
+        known = self._conversation.known
 
         async def attempt() -> CallToolResult:
-            if not self._known.complete:
-                with contextlib.suppress(RPCError):
+            if not known.complete:
+                try:
                     await self.list_tools()
+                except RPCError:  # then there is nothing to know
+                    known.complete = True
             params = CallToolParams(name=name, arguments=raw(arguments))
-            headers = self._known.headers(name, arguments)
-            return await converse(calls, self._handlers, TOOLS_CALL, params, replace(options, headers=headers))
+            headers = known.headers(name, arguments)
+            return await converse(
+                calls, self._conversation.handlers, TOOLS_CALL, params, replace(options, headers=headers)
+            )
 
         try:
             return await attempt()
         except HeaderMismatch:
-            self._known.forget()
+            known.forget()
             return await attempt()
 
     # Resources.
 
     async def resources(self) -> AsyncIterator[Resource]:
         """Yield all resources, page by page."""
-        async for page in _pages(self._ready(), RESOURCES_LIST):
+        async for page in _pages(self._conversation.calls, RESOURCES_LIST):
             for resource in page.resources:
                 yield resource
 
@@ -325,7 +224,7 @@ class Client:
 
     async def resource_templates(self) -> AsyncIterator[ResourceTemplate]:
         """Yield all resource templates, page by page."""
-        async for page in _pages(self._ready(), RESOURCES_TEMPLATES_LIST):
+        async for page in _pages(self._conversation.calls, RESOURCES_TEMPLATES_LIST):
             for template in page.resource_templates:
                 yield template
 
@@ -343,27 +242,27 @@ class Client:
     ) -> ReadResourceResult:
         """Read a resource. Raises as `call_tool` does."""
         params = ReadResourceParams(uri=uri)
-        return await converse(self._ready(), self._handlers, RESOURCES_READ, params, _options(timeout, progress, meta))
+        return await converse(
+            self._conversation.calls,
+            self._conversation.handlers,
+            RESOURCES_READ,
+            params,
+            _options(timeout, progress, meta),
+        )
 
     async def subscribe(self, uri: str) -> None:
         """Let `on_change` hear of changes of one resource. Raises `LocalProtocolError` if the server does not tell."""
-        await self._subscribed().add(uri)
+        await self._conversation.subscriptions.add(uri)
 
     async def unsubscribe(self, uri: str) -> None:
         """Hear no more of it."""
-        await self._subscribed().remove(uri)
-
-    def _subscribed(self) -> Subscriptions:
-        self._ready()
-        if self._subscriptions is None:
-            raise ConnectionClosed(_CLOSED)
-        return self._subscriptions
+        await self._conversation.subscriptions.remove(uri)
 
     # Prompts and completion.
 
     async def prompts(self) -> AsyncIterator[Prompt]:
         """Yield all prompts, page by page."""
-        async for page in _pages(self._ready(), PROMPTS_LIST):
+        async for page in _pages(self._conversation.calls, PROMPTS_LIST):
             for prompt in page.prompts:
                 yield prompt
 
@@ -382,7 +281,13 @@ class Client:
     ) -> GetPromptResult:
         """Get a prompt with its arguments filled in. Raises as `call_tool` does."""
         params = GetPromptParams(name=name, arguments=UNSET if arguments is None else dict(arguments))
-        return await converse(self._ready(), self._handlers, PROMPTS_GET, params, _options(timeout, progress, meta))
+        return await converse(
+            self._conversation.calls,
+            self._conversation.handlers,
+            PROMPTS_GET,
+            params,
+            _options(timeout, progress, meta),
+        )
 
     async def complete(
         self,
@@ -392,7 +297,7 @@ class Client:
         context: Mapping[str, str] | None = None,
     ) -> Completion:
         """Complete an argument of a prompt or a variable of a resource template; `context` are the other arguments."""
-        calls = self._ready()
+        calls = self._conversation.calls
         known = UNSET if context is None else CompletionContext(arguments=dict(context))
         params = CompleteParams(ref=ref, argument=CompletionArgument(name=name, value=value), context=known)
         return (await calls.complete(COMPLETE, narrow(params, calls.terms.facts.version))).completion
@@ -403,50 +308,19 @@ class Client:
         """Say from which severity on `on_log` wants to hear of log messages."""
         if level not in LOGGING_LEVELS:
             raise ValueError(f"level must be one of {', '.join(LOGGING_LEVELS)}, not {level!r}")
-        calls, self._log_level = self._ready(), level
-        if SET_LEVEL.exists(calls.terms.facts.version):
-            await calls.complete(SET_LEVEL, SetLevelParams(level=level))
-        else:
-            calls.terms.stamp.log_level = level
+        await self._conversation.set_log_level(level)
 
     async def ping(self) -> None:
         """Find out whether the server answers."""
-        calls = self._ready()
+        calls = self._conversation.calls
         method: Method[Any, Any] = PING if PING.exists(calls.terms.facts.version) else DISCOVER
         await calls.complete(method, NoParams())
 
     async def roots_changed(self) -> None:
         """Tell the server that `roots` would answer differently now. Since 2026-07-28 it asks whenever it needs to."""
-        calls = self._ready()
+        calls = self._conversation.calls
         if ROOTS_CHANGED.exists(calls.terms.facts.version):
             await calls.link.notify(Notification(ROOTS_CHANGED.name))
-
-    # What the server says and asks.
-
-    async def _hear(self, note: Notification) -> None:
-        subscriptions = self._subscriptions
-        await (self._notices.hear(note) if subscriptions is None else subscriptions.hear(note))
-
-    async def _answer(self, request: Request) -> Response:
-        calls = self._calls
-        if calls is None:
-            return await self._handlers.answer(request, FACTS[LATEST_HANDSHAKE])
-        with calls.clocks.stopped():
-            return await self._handlers.answer(request, calls.terms.facts)
-
-    def _changed(self, change: Change) -> None:
-        if change.kind == "tools":
-            self._known.forget()
-
-    async def _tell_log_level(self, calls: Calls) -> None:
-        """Let the server know what `on_log` wants to hear of, if it logs at all."""
-        level = self._log_level
-        if level is None or isinstance(calls.terms.capabilities.logging, UnsetType):
-            return
-        try:
-            await self.set_log_level(level)
-        except MCPError as error:
-            log.warning("could not set the log level: %s", error)
 
 
 def _options(timeout: float | None, progress: OnProgress | None, meta: Mapping[str, Any] | None) -> Options:

@@ -10,7 +10,13 @@ from typing import Literal
 
 from msgspec import Struct
 
-from splice.errors import INVALID_PARAMS, INVALID_REQUEST, MISSING_CLIENT_CAPABILITY, RESOURCE_NOT_FOUND
+from splice.errors import (
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    MISSING_CLIENT_CAPABILITY,
+    RESOURCE_NOT_FOUND,
+    URL_ELICITATION_REQUIRED,
+)
 
 V2024_11_05 = "2024-11-05"
 V2025_03_26 = "2025-03-26"
@@ -64,6 +70,8 @@ class Facts(Struct, frozen=True, kw_only=True):
     """Structured content may be any JSON value, not only an object."""
     resource_not_found: int = RESOURCE_NOT_FOUND
     """The error code for a URI that names nothing."""
+    url_elicitation_required: int = INVALID_REQUEST
+    """The error code for a request that needs the user to visit a URL first."""
     missing_capability: int = INVALID_REQUEST
     """The error code for a request that needs what the client did not declare."""
 
@@ -89,6 +97,7 @@ FACTS: dict[str, Facts] = {
             version=V2025_11_25,
             priming_event=True,
             url_elicitation=True,
+            url_elicitation_required=URL_ELICITATION_REQUIRED,
             sampling_tools=True,
             bad_arguments_are_results=True,
         ),

@@ -11,7 +11,7 @@ connection; every other request is legacy and belongs to the session that `initi
 https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 import msgspec
@@ -244,12 +244,12 @@ _EMPTY = Raw(b"{}")
 _head_decoder = msgspec.json.Decoder(Params)
 
 
-def admit(request: Request, session: Session | None) -> Admitted:
+def admit(request: Request, session: Session | None, served: Container[str] = CLIENT_METHODS) -> Admitted:
     """Decode a request's params once, tell its era, and ask that era whether the request may run.
 
-    Raises `RPCError`.
+    A method that is not `served` is as good as unknown. Raises `RPCError`.
     """
-    row = CLIENT_METHODS.get(request.method)
+    row = CLIENT_METHODS.get(request.method) if request.method in served else None
     content = _EMPTY if isinstance(request.params, UnsetType) else request.params
     try:
         params = _head_decoder.decode(content) if row is None else row.params_decoder.decode(content)

@@ -37,7 +37,7 @@ from splice.protocol.methods import (
 )
 from splice.protocol.narrow import narrow
 from splice.protocol.notifications import SubscriptionFilter
-from splice.protocol.prompts import CompleteResult, ListPromptsResult, PromptReference
+from splice.protocol.prompts import CompleteResult, ListPromptsResult, PromptReference, ResourceTemplateReference
 from splice.protocol.resources import ListResourcesResult, ListResourceTemplatesResult, ReadResourceResult
 from splice.protocol.tools import ListToolsResult
 from splice.protocol.versions import MODERN_VERSIONS
@@ -226,10 +226,12 @@ async def complete(server: "Server", _exchange: Exchange, admitted: Admitted) ->
     """Complete an argument of a prompt or template."""
     if not server.completions:
         raise MethodNotFound("This server completes nothing")
-    ref = admitted.params.ref
-    target: str = ref.name if isinstance(ref, PromptReference) else ref.uri
-    known = server.prompts.get(target) if isinstance(ref, PromptReference) else server.templates.get(target)
-    if known is None and not server.completions.completes(target) and find(server, target) is None:
+    ref: PromptReference | ResourceTemplateReference = admitted.params.ref
+    if isinstance(ref, PromptReference):
+        target, known = ref.name, server.prompts.get(ref.name) is not None
+    else:
+        target, known = ref.uri, server.templates.get(ref.uri) is not None or find(server, ref.uri) is not None
+    if not known and not server.completions.completes(target):
         raise InvalidParams(f"There is no prompt or resource template {target!r} here")
     return CompleteResult(completion=await server.completions.complete(admitted.params))
 

@@ -103,7 +103,7 @@ class Catalogue(Generic[E]):
         return self._entries.get(key)
 
     def __iter__(self) -> Iterator[E]:
-        return iter(self._entries.values())
+        return iter(tuple(self._entries.values()))
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -118,7 +118,8 @@ class Catalogue(Generic[E]):
         cursor = admitted.params.cursor
         start = 0 if isinstance(cursor, UnsetType) else self._position(cursor)
         key = (admitted.facts.version, start)
-        cached = self._pages.get(key)
+        pages = self._pages
+        cached = pages.get(key)
         if cached is not None:
             return cached
         entries = list(self._entries.values())
@@ -126,7 +127,7 @@ class Catalogue(Generic[E]):
         result = build(entries[start:end])
         if end < len(entries):
             result.next_cursor = _cursor(end)
-        self._pages[key] = page = raw(finish(result))
+        pages[key] = page = raw(finish(result))
         return page
 
     def _position(self, cursor: str) -> int:
@@ -140,7 +141,7 @@ class Catalogue(Generic[E]):
         return start
 
     def _touch(self) -> None:
-        self._pages.clear()
+        self._pages = {}  # a new one: a page that is being written on another thread is not to be kept
         self._changed()
 
 

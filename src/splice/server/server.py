@@ -16,10 +16,10 @@ from splice.errors import (
     InternalError,
     LocalProtocolError,
     MCPError,
-    MethodNotFound,
     MissingClientCapability,
     ResourceNotFound,
     RPCError,
+    URLElicitationRequired,
 )
 from splice.protocol.jsonrpc import Notification, Response, Success, failure, raw
 from splice.protocol.lifecycle import (
@@ -190,11 +190,9 @@ class Server:
         request = exchange.request
         facts: Facts | None = None
         try:
-            admitted = admit(request, exchange.sender.session)
+            admitted = admit(request, exchange.sender.session, ANSWERS)
             facts = admitted.facts
-            method = ANSWERS.get(admitted.method.name)
-            if method is None:
-                raise MethodNotFound("Method not found")  # noqa: TRY301
+            method = ANSWERS[admitted.method.name]
             await self._life.begin()
             result = await (
                 self._through(method, exchange, admitted) if self._middleware else method(self, exchange, admitted)
@@ -216,11 +214,11 @@ class Server:
 
     async def open(self, session: Session) -> None:
         """Tell a legacy session of changes from now on."""
-        self.subscriptions.sessions.add(session)
+        self.subscriptions.join(session)
 
     async def close(self, session: Session) -> None:
         """Forget a legacy session."""
-        self.subscriptions.sessions.discard(session)
+        self.subscriptions.leave(session)
 
     async def stop(self) -> None:
         """End the streams that would run for ever."""
@@ -324,4 +322,6 @@ def _coded(error: RPCError, facts: Facts | None) -> RPCError:
         error.code = facts.resource_not_found
     elif facts is not None and isinstance(error, MissingClientCapability):
         error.code = facts.missing_capability
+    elif facts is not None and isinstance(error, URLElicitationRequired):
+        error.code = facts.url_elicitation_required
     return error

@@ -8,6 +8,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscrip
 """
 
 import asyncio
+import contextlib
 from typing import Any, TypeAlias
 
 from msgspec import UNSET, UnsetType
@@ -48,7 +49,8 @@ def change_note(change: Change, meta: dict[str, Any] | UnsetType = UNSET) -> Not
 class Listener:
     """One open `subscriptions/listen` stream."""
 
-    def __init__(self, wanted: SubscriptionFilter) -> None:
+    def __init__(self, wanted: SubscriptionFilter, loop: asyncio.AbstractEventLoop) -> None:
+        self.loop = loop
         self.changes: dict[Change, None] = {}
         self.closed = False
         self._news = asyncio.Event()
@@ -84,27 +86,52 @@ class Listener:
 
 
 class Subscriptions:
-    """Every listener of one server, whatever its era."""
+    """Every listener of one server, whatever its era, each on the event loop that serves it."""
 
     def __init__(self) -> None:
-        self.sessions: set[Session] = set()
+        self.sessions: dict[Session, asyncio.AbstractEventLoop] = {}
         self.listeners: set[Listener] = set()
+        self._loops: set[asyncio.AbstractEventLoop] = set()
+
+    def join(self, session: Session) -> None:
+        """Tell a legacy session of changes from now on."""
+        self.sessions[session] = self._here()
+
+    def leave(self, session: Session) -> None:
+        """Tell it no more."""
+        self.sessions.pop(session, None)
 
     def publish(self, change: Change) -> None:
-        """Tell everybody who wants to know."""
+        """Tell everybody who wants to know. May be called on any thread."""
+        for loop in tuple(self._loops):
+            if loop.is_closed():
+                self._loops.discard(loop)
+            elif loop is _running_loop():
+                self._tell(change, loop)
+            else:
+                with contextlib.suppress(RuntimeError):  # it was closed this very moment
+                    loop.call_soon_threadsafe(self._tell, change, loop)
+
+    def _tell(self, change: Change, loop: asyncio.AbstractEventLoop) -> None:
         for listener in self.listeners:
-            listener.tell(change)
+            if listener.loop is loop:
+                listener.tell(change)
         uri = change[1]
         note = change_note(change)
-        for session in self.sessions:
-            if session.version is not None and (uri is None or uri in session.subscriptions):
+        for session, home in self.sessions.items():
+            if home is loop and session.version is not None and (uri is None or uri in session.subscriptions):
                 session.push(note)
+
+    def _here(self) -> asyncio.AbstractEventLoop:
+        loop = asyncio.get_running_loop()
+        self._loops.add(loop)
+        return loop
 
     async def listen(self, exchange: Exchange, wanted: SubscriptionFilter) -> ListenResult:
         """Serve one `subscriptions/listen` request until the client cancels it or the server stops."""
         id: RequestId = exchange.request.id
         meta: dict[str, Any] = {META_SUBSCRIPTION_ID: id}
-        listener = Listener(wanted)
+        listener = Listener(wanted, self._here())
         self.listeners.add(listener)
         try:
             await exchange.notify(Notification(ACKNOWLEDGED.name, AcknowledgedParams(notifications=wanted, meta=meta)))
@@ -117,3 +144,11 @@ class Subscriptions:
         """End every stream with its result."""
         for listener in list(self.listeners):
             listener.close()
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    """Tell which loop runs on this thread; None on one of the threads of `def` handlers."""
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None

@@ -3,10 +3,12 @@
 Redirects are never followed here, bodies are read piece by piece, and every failure is a `ConnectionClosed` that
 names the URL. Leaving a response before its end closes the connection.
 
-One thing the library cannot do: while no byte of the response's body has arrived, a request that is given up keeps
-its connection until one does.
+Two things the library cannot do: while no byte of the response's body has arrived, a request that is given up keeps
+its connection until one does; and when a task is cancelled at the very moment its result arrives, the library returns
+the result and forgets the cancellation, so it is looked for here.
 """
 
+import asyncio
 import atexit
 import time
 from collections.abc import Mapping
@@ -63,10 +65,15 @@ class Sending:
         self._url = url
 
     async def __aenter__(self) -> "Reply":
+        before = _cancellations()
         try:
-            return Reply(await self._request.__aenter__(), self._url)
+            response = await self._request.__aenter__()
         except PyreqwestError as error:
             raise _lost(error, self._url) from error
+        if _cancellations() > before:
+            await self._request.__aexit__(None, None, None)
+            raise asyncio.CancelledError
+        return Reply(response, self._url)
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
@@ -95,10 +102,13 @@ class Reply:
 
     async def chunk(self) -> bytes | None:
         """Return what arrives next, or None at the end. Raises `ConnectionClosed`."""
+        before = _cancellations()
         try:
             chunk = await self._response.body_reader.read_chunk()
         except PyreqwestError as error:
             raise _lost(error, self._url) from error
+        if _cancellations() > before:
+            raise asyncio.CancelledError
         return None if chunk is None else chunk.to_bytes()
 
     async def body(self, limit: int) -> bytes:
@@ -118,6 +128,12 @@ class Reply:
         while len(start) < limit and (part := await self.chunk()) is not None:
             start += part
         return start[:limit]
+
+
+def _cancellations() -> int:
+    """Count how often this task was told to stop."""
+    task = asyncio.current_task()
+    return 0 if task is None else task.cancelling()
 
 
 def within_origin(url: str, location: str) -> str | None:

@@ -48,6 +48,9 @@ from splice.transports.http_client import HTTPClient, Reply, check_url, within_o
 from splice.transports.interrupting import Interruptible
 from splice.transports.refusals import HTTPRefused, SessionLost
 
+STREAM_SECONDS = 0.5
+"""How long to wait for the server to open the GET stream: what it sends there before would be lost."""
+
 FAREWELL_SECONDS = 2.0
 """How long the DELETE that ends a session may take."""
 
@@ -84,6 +87,7 @@ class HTTPLink:
         self._answering: dict[RequestId, asyncio.Task[None]] = {}
         self._background = Background()
         self._stream: asyncio.Task[None] | None = None
+        self._listening = asyncio.Event()
         self._closing: asyncio.Task[None] | None = None
 
     # The link.
@@ -93,8 +97,11 @@ class HTTPLink:
 
         Raises `ConnectionClosed`, `SessionLost`, `HTTPRefused` and `RemoteProtocolError`.
         """
+        session = self._session
 
         async def take(reply: Reply) -> Response:
+            if reply.status != 200:
+                return await self._failed(reply, session, request)
             return await self._response(reply, request, heard)
 
         with self._interruptible():
@@ -109,7 +116,11 @@ class HTTPLink:
         with self._interruptible():
             await self._post(encode(note), {}, self._accepted)
         if note.method == INITIALIZED.name and self._stream is None:
+            self._listening.clear()
             self._stream = self._background.start(self._listen())
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(STREAM_SECONDS):
+                    await self._listening.wait()
 
     async def close(self) -> None:
         """End the session and let go of all connections, even while being cancelled."""
@@ -164,8 +175,6 @@ class HTTPLink:
         return target
 
     async def _response(self, reply: Reply, request: Request, heard: Heard) -> Response:
-        if reply.status != 200:
-            return await self._failed(reply, request)
         media = reply.media_type
         if media == JSON:
             response = self._decoded(await reply.body(MAX_MESSAGE_BYTES), request)
@@ -186,12 +195,16 @@ class HTTPLink:
             return message
         raise RemoteProtocolError(f"{self.name} answered with a message that is not the response to this request")
 
-    async def _failed(self, reply: Reply, request: Request | None) -> Failure:
-        """Read an error: a response if there is one in the body. Raises `SessionLost` and `HTTPRefused`."""
+    async def _failed(self, reply: Reply, session: str | None, request: Request | None) -> Failure:
+        """Read an error: a response if there is one in the body. `session` is the one the request belonged to.
+
+        Raises `SessionLost` and `HTTPRefused`.
+        """
         status = reply.status
         body = await reply.start(_ERROR_BYTES)
-        if status == 404 and self._session is not None:
-            self._forget_session()
+        if status == 404 and session is not None:
+            if session == self._session:
+                self._forget_session()
             raise SessionLost(f"{self.name} does not know the session any more")
         error = None if status in _ONLY_STATUS_COUNTS or request is None else _error_in(body)
         response = None if error is None or request is None else Failure(error, request.id)
@@ -202,7 +215,7 @@ class HTTPLink:
 
     async def _accepted(self, reply: Reply) -> None:
         if not 200 <= reply.status < 300:
-            await self._failed(reply, None)
+            await self._failed(reply, self._session, None)
 
     def _settle(self, response: Response, session: str | None) -> None:
         """Note what a handshake has settled: it is what every later request repeats."""
@@ -246,6 +259,7 @@ class HTTPLink:
         while failures < len(RECONNECT_SECONDS):
             with contextlib.suppress(ConnectionClosed):
                 async with self._http.send("GET", self._url, {**self._legacy, **cursor.headers()}) as reply:
+                    self._listening.set()
                     if reply.status == 200 and reply.media_type == EVENT_STREAM:
                         failures = 0
                         response = await self._follow(reply, cursor, heard, id)
@@ -288,7 +302,10 @@ class HTTPLink:
 
     async def _listen(self) -> None:
         """Keep the GET stream open, if the server has one."""
-        await self._resume(_Cursor(), self.on_notice, None)
+        try:
+            await self._resume(_Cursor(), self.on_notice, None)
+        finally:
+            self._listening.set()
 
     # What a legacy server asks.
 

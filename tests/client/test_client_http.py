@@ -1,0 +1,146 @@
+"""The client and HTTP servers that are old, forgetful, closed or gone."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from splice import Client, HTTPServer
+from splice.errors import ConnectionClosed, RequestTimeout
+from splice.transports.refusals import HTTPRefused
+from transports.raw_http import RawServer, Visit, raw_server, until
+
+DONE = {"content": [{"type": "text", "text": "done"}]}
+
+
+class Old:
+    """A legacy server, which has never heard of probes; sessions may be forgotten."""
+
+    def __init__(self, *, probe: int = 400) -> None:
+        self.probe = probe
+        self.sessions: list[str] = []
+        self.called = asyncio.Event()
+
+    async def __call__(self, visit: Visit) -> None:
+        if visit.method != "POST":
+            await visit.reply(405)
+            return
+        message = visit.message
+        if message["method"] == "server/discover":
+            await visit.reply(self.probe, b"Bad Request: unsupported protocol version")
+        elif message["method"] == "initialize":
+            self.sessions.append(f"s-{len(visit.headers)}-{len(self.sessions)}")
+            result = {
+                "protocolVersion": "2025-06-18",
+                "capabilities": {},
+                "serverInfo": {"name": "old", "version": "1"},
+            }
+            await visit.result(result, mcp_session_id=self.sessions[-1])
+        elif self.sessions and visit.headers.get("mcp-session-id") != self.sessions[-1]:
+            await visit.error(-32001, 404)
+        elif "id" not in message:
+            await visit.reply(202)
+        else:
+            self.called.set()
+            await visit.result(DONE)
+
+
+@pytest.mark.parametrize("probe", [400, 404, 405, 415])
+async def test_an_old_server_sees_nothing_of_the_probe_afterwards(probe: int) -> None:
+    async with raw_server(Old(probe=probe)) as server, Client(server.url) as client:
+        assert client.version == "2025-06-18"
+        assert (await client.call_tool("t")).text == "done"
+        (first,) = server.seen("initialize")
+        assert not [name for name in first.headers if name.startswith("mcp-")]
+        (call,) = server.seen("tools/call")
+        assert call.headers["mcp-protocol-version"] == "2025-06-18"
+        assert "mcp-method" not in call.headers
+
+
+async def test_a_forgotten_session_is_opened_again_by_itself() -> None:
+    old = Old()
+    async with raw_server(old) as server, Client(server.url) as client:
+        await client.call_tool("t")
+        old.sessions.append("restarted")
+        results = await asyncio.gather(*(client.call_tool("t") for _ in range(5)))
+        assert [result.text for result in results] == ["done"] * 5
+        assert len(server.seen("initialize")) == 2
+        assert len(server.seen("notifications/initialized")) == 2
+
+
+@pytest.mark.parametrize("status", [401, 403, 500, 503])
+async def test_what_says_nothing_about_the_era_is_no_reason_to_fall_back(status: int) -> None:
+    async with raw_server(Old(probe=status)) as server:
+        with pytest.raises(HTTPRefused, match=f"HTTP {status}: Bad Request"):
+            await Client(server.url).open()
+        assert server.seen("initialize") == []
+
+
+async def test_a_redirect_elsewhere_is_no_reason_to_go_there() -> None:
+    async with raw_server(Old()) as sink, raw_server(lambda visit: visit.reply(307, location=sink.url)) as server:
+        with pytest.raises(HTTPRefused, match="redirect"):
+            await Client(HTTPServer(server.url, headers={"Authorization": "Bearer t"})).open()
+        assert sink.visits == []
+
+
+async def test_a_silent_server() -> None:
+    async def silent(visit: Visit) -> None:
+        await asyncio.Event().wait()
+
+    async with raw_server(silent) as server:
+        with pytest.raises(RequestTimeout, match="did not answer"):
+            await Client(server.url, timeout=0.1).open()
+
+
+async def test_a_server_that_is_restarted_between_calls() -> None:
+    old = Old()
+    async with raw_server(old) as server, Client(server.url) as client:
+        await client.call_tool("t")
+        for connection in tuple(server.connections):
+            connection.transport.abort()
+        await until(lambda: not server.connections)
+        assert (await client.call_tool("t")).text == "done"
+
+
+async def test_a_server_that_breaks_off_in_the_middle_of_a_call() -> None:
+    class Breaking(Old):
+        async def __call__(self, visit: Visit) -> None:
+            if visit.method == "POST" and visit.message["method"] == "tools/call":
+                visit.drop()
+            else:
+                await super().__call__(visit)
+
+    async with raw_server(Breaking()) as server, Client(server.url) as client:
+        with pytest.raises(ConnectionClosed, match=server.url):
+            await client.call_tool("t")
+
+
+async def test_questions_of_an_old_server_are_answered_in_the_middle_of_a_call() -> None:
+    answers: asyncio.Queue[Any] = asyncio.Queue()
+
+    class Asking(Old):
+        async def __call__(self, visit: Visit) -> None:
+            message = visit.message
+            if visit.method == "POST" and "method" not in message:
+                answers.put_nowait(message["result"])
+                await visit.reply(202)
+            elif visit.method == "POST" and message["method"] == "tools/call":
+                await visit.begin_stream()
+                schema = {"type": "object", "properties": {"a": {"type": "integer", "default": 5}}}
+                params = {"message": "?", "requestedSchema": schema}
+                await visit.event({"id": 1, "method": "elicitation/create", "params": params})
+                text = str(await answers.get())
+                await visit.event({"id": message["id"], "result": {"content": [{"type": "text", "text": text}]}})
+            else:
+                await super().__call__(visit)
+
+    async with raw_server(Asking()) as server, Client(server.url, on_elicit=lambda _: "accept") as client:
+        assert (await client.call_tool("t")).text == "{'action': 'accept', 'content': {'a': 5}}"
+
+
+async def test_nobody_there() -> None:
+    async with raw_server(Old()) as server:
+        url = server.url
+    assert isinstance(server, RawServer)
+    with pytest.raises(ConnectionClosed, match="refused"):
+        await Client(url).open()

@@ -1,0 +1,144 @@
+"""The client and child processes that die, keep silent or are rude, at every step."""
+
+import asyncio
+import json
+import os
+import sys
+import time
+from typing import Any
+
+import pytest
+
+from splice import Client
+from splice.client import opening
+from splice.errors import ConnectionClosed, RemoteProtocolError, RequestTimeout
+from splice.transports import stdio_client
+
+PROGRAM = r"""
+import json, os, sys, time
+plan, count = json.loads(sys.argv[1]), sys.argv[2]
+sys.stderr.write("began\n")
+RESULTS = {
+    "server/discover": {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}},
+    "initialize": {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "s", "version": "1"}},
+    "tools/call": {"content": [{"type": "text", "text": "done"}]},
+    "tools/list": {"tools": []},
+}
+with open(count, "a") as file:
+    file.write("x")
+if plan.get("") == "die":
+    sys.exit("cannot begin")
+for line in sys.stdin:
+    message = json.loads(line)
+    do = plan.get(message["method"], "answer")
+    if do == "die":
+        sys.stderr.write("died of " + message["method"] + "\n")
+        sys.exit(7)
+    if "id" not in message or do == "silence":
+        continue
+    if do == "junk":
+        print("Hello, I am a server!")
+    if do == "refuse":
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32601, "message": "no"}}))
+    else:
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": RESULTS[message["method"]]}))
+    sys.stdout.flush()
+"""
+
+
+class Rude:
+    """A command line for a child that does as planned, and a count of how often it was started."""
+
+    def __init__(self, directory: Any, **plan: str) -> None:
+        self._count = directory / "count"
+        methods = {name.replace("__", "/"): do for name, do in plan.items()}
+        names = {"begin": "", "initialized": "notifications/initialized"}
+        self._plan = {names.get(name, name): do for name, do in methods.items()}
+
+    @property
+    def command(self) -> list[str]:
+        return [sys.executable, "-I", "-S", "-c", PROGRAM, json.dumps(self._plan), str(self._count)]
+
+    @property
+    def starts(self) -> int:
+        return len(self._count.read_text())
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opening, "PROBE_SECONDS", 1.0)
+    monkeypatch.setattr(stdio_client, "GRACE_SECONDS", 0.3)
+
+
+async def test_a_child_that_dies_at_once(tmp_path: Any) -> None:
+    with pytest.raises(ConnectionClosed, match=r"(?s)exited with code 1.*cannot begin"):
+        await Client(Rude(tmp_path, begin="die").command).open()
+
+
+async def test_a_child_that_dies_of_the_probe_gets_a_second_life(tmp_path: Any) -> None:
+    rude = Rude(tmp_path, server__discover="die")
+    async with Client(rude.command) as client:
+        assert client.version == "2025-11-25"
+        assert (await client.call_tool("t")).text == "done"
+    assert rude.starts == 2
+
+
+@pytest.mark.parametrize("step", ["initialize", "initialized"])
+async def test_a_child_that_dies_of_the_handshake(tmp_path: Any, step: str) -> None:
+    rude = Rude(tmp_path, server__discover="refuse", **{step: "die"})
+    began = time.monotonic()
+    with pytest.raises(ConnectionClosed, match=r"(?s)exited with code 7.*died of .*initialize"):
+        async with Client(rude.command) as client:
+            await client.call_tool("t")
+    assert time.monotonic() - began < 3
+    assert rude.starts == 1
+
+
+@pytest.mark.parametrize("protocol", ["legacy", "modern"])
+async def test_a_child_that_dies_in_the_middle_of_calls(tmp_path: Any, protocol: str) -> None:
+    rude = Rude(tmp_path, tools__call="silence", tools__list="die")
+    async with Client(rude.command, protocol=protocol) as client:
+        calls = [asyncio.ensure_future(client.call_tool("t")) for _ in range(3)]
+        began = time.monotonic()
+        with pytest.raises(ConnectionClosed, match=r"(?s)exited with code 7.*died of tools/list"):
+            await client.list_tools()
+        for call in calls:
+            with pytest.raises(ConnectionClosed, match="exited with code 7"):
+                await call
+        assert time.monotonic() - began < 1
+        with pytest.raises(ConnectionClosed, match="exited with code 7"):
+            await client.call_tool("t")
+
+
+async def test_a_child_that_is_silent_to_the_probe(tmp_path: Any) -> None:
+    async with Client(Rude(tmp_path, server__discover="silence").command) as client:
+        assert client.version == "2025-11-25"
+
+
+async def test_a_child_that_is_silent_to_everything(tmp_path: Any) -> None:
+    rude = Rude(tmp_path, server__discover="refuse", initialize="silence")
+    with pytest.raises(RequestTimeout, match="did not answer `initialize`"):
+        await Client(rude.command, timeout=0.5).open()
+
+
+async def test_a_legacy_child_where_only_modern_will_do(tmp_path: Any) -> None:
+    with pytest.raises(RemoteProtocolError, match="error -32601"):
+        await Client(Rude(tmp_path, server__discover="refuse").command, protocol="modern").open()
+
+
+async def test_a_child_that_talks_on_stdout(tmp_path: Any, caplog: pytest.LogCaptureFixture) -> None:
+    async with Client(Rude(tmp_path, server__discover="junk", tools__call="junk").command) as client:
+        assert (await client.call_tool("t")).text == "done"
+    assert caplog.text.count("is no message, skipped") == 2
+
+
+async def test_no_child_outlives_its_client(tmp_path: Any) -> None:
+    links: list[Any] = []
+    for protocol in ("auto", "legacy", "modern"):
+        client = Client(Rude(tmp_path).command, protocol=protocol)
+        await client.open()
+        links.append(client._conversation._link)
+        await asyncio.gather(client.close(), asyncio.create_task(client.close()))
+    for link in links:
+        with pytest.raises(ProcessLookupError):
+            os.kill(link.pid, 0)

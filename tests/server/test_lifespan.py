@@ -1,0 +1,128 @@
+"""The lifespan: entered before the first request, left after the last, by one task."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from splice import Context, Server
+from support.caller import LEGACY, MODERN, Caller
+from support.waiting import settle
+
+
+class Record:
+    """A lifespan that tells what happens to it."""
+
+    def __init__(self, *, fails: str = "") -> None:
+        self.events: list[str] = []
+        self.fails = fails
+        self.tasks: list[Any] = []
+
+    @asynccontextmanager
+    async def __call__(self, server: Server) -> AsyncIterator[str]:
+        self.tasks.append(asyncio.current_task())
+        await asyncio.sleep(0)
+        if self.fails == "enter":
+            raise ConnectionError("no database")
+        self.events.append(f"enter {server.name}")
+        yield f"state {len(self.events)}"
+        self.tasks.append(asyncio.current_task())
+        self.events.append("leave")
+        if self.fails == "leave":
+            raise ConnectionError("database gone")
+
+
+def with_tool(lifespan: Record) -> Server:
+    server = Server("s", lifespan=lifespan)
+
+    @server.tool
+    async def state(ctx: Context) -> str:
+        return str(ctx.lifespan)
+
+    return server
+
+
+async def test_it_is_entered_once_before_the_first_request_and_left_by_the_same_task() -> None:
+    record = Record()
+    server = with_tool(record)
+    assert server.lifespan_state is None
+    callers = [Caller(server, version) for version in (*LEGACY, *MODERN)]
+    await asyncio.gather(*(caller.open() for caller in callers))
+    assert {await caller.text("state") for caller in callers} == {"state 1"}
+    assert record.events == ["enter s"]
+    await server.stop()
+    assert record.events == ["enter s"]
+    await server.end()
+    await server.end()
+    assert record.events == ["enter s", "leave"]
+    assert record.tasks[0] is record.tasks[1]
+
+
+async def test_a_caller_that_leaves_while_it_is_entered_does_not_stop_it() -> None:
+    record = Record()
+    server = with_tool(record)
+    impatient = asyncio.create_task(Caller(server, MODERN[0]).call("state"))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    impatient.cancel()
+    await settle()
+    assert impatient.cancelled()
+    assert await Caller(server, MODERN[0]).text("state") == "state 1"
+    await server.end()
+    assert record.events == ["enter s", "leave"]
+
+
+async def test_what_fails_on_entry_fails_each_request_until_it_does_not(caplog: pytest.LogCaptureFixture) -> None:
+    record = Record(fails="enter")
+    caller = Caller(with_tool(record), MODERN[0])
+    for _ in range(2):
+        error = await caller.error("tools/call", {"name": "state"})
+        assert error["code"] == -32603
+        assert "no database" not in error["message"]
+    assert "no database" in caplog.text
+    record.fails = ""
+    assert await caller.text("state") == "state 1"
+    await caller.server.end()
+
+
+async def test_what_fails_on_exit_is_raised_there() -> None:
+    record = Record(fails="leave")
+    server = with_tool(record)
+    assert await Caller(server, MODERN[0]).text("state") == "state 1"
+    with pytest.raises(ConnectionError, match="database gone"):
+        await server.end()
+
+
+async def test_a_server_that_was_never_asked_never_enters_it() -> None:
+    record = Record()
+    await with_tool(record).end()
+    assert record.events == []
+
+
+async def test_an_unknown_method_does_not_enter_it() -> None:
+    record = Record()
+    server = with_tool(record)
+    await Caller(server, MODERN[0]).error("no/such")
+    assert record.events == []
+
+
+async def test_it_can_begin_again() -> None:
+    record = Record()
+    server = with_tool(record)
+    for state in ("state 1", "state 3"):
+        assert await Caller(server, MODERN[0]).text("state") == state
+        await server.end()
+    assert record.events == ["enter s", "leave", "enter s", "leave"]
+
+
+def test_a_server_may_serve_on_one_loop_after_the_other() -> None:
+    record = Record()
+    server = with_tool(record)
+
+    async def serve() -> str:
+        return await Caller(server, MODERN[0]).text("state")
+
+    assert asyncio.run(serve()) == "state 1"
+    assert asyncio.run(serve()).startswith("state")

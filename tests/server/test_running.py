@@ -1,0 +1,65 @@
+"""Running a server as a program."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from splice import Server
+from splice.server import running
+
+
+def test_a_transport_nobody_knows_is_refused() -> None:
+    with pytest.raises(ValueError, match="'pigeon'"):
+        running.run(Server("s"), "pigeon")
+
+
+def test_stdio_has_no_options() -> None:
+    with pytest.raises(ValueError, match="no option host, port"):
+        Server("s").run("stdio", host="x", port=1)
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "192.0.2.1", "::", "example.com"])
+def test_listening_beyond_this_machine_needs_the_hosts_to_be_named(host: str) -> None:
+    with pytest.raises(ValueError, match="allowed_hosts"):
+        Server("s").run("http", host=host, port=0)
+
+
+def test_a_server_serves_stdio_and_ends_at_the_end_of_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    served: list[object] = []
+
+    async def serve(service: object) -> None:
+        served.append(service)
+
+    monkeypatch.setattr(running, "serve_stdio", serve)
+    server = Server("s")
+    server.run()
+    assert served == [server]
+
+
+def test_ctrl_c_is_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def serve(service: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(running, "serve_stdio", serve)
+    Server("s").run()
+
+
+def test_a_program_needs_no_web_stack_for_stdio() -> None:
+    code = (
+        "import sys; from splice import Server; s = Server('s'); s.add_tool(lambda: 'x', name='x'); s.run(); "
+        "print([m for m in ('uvicorn', 'pyreqwest', 'pydantic', 'cryptography', 'jsonschema_rs', 'click', 'rich')"
+        " if m in sys.modules])"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code],
+        input=b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n',
+        capture_output=True,
+        timeout=10,
+        check=True,
+        env={**os.environ, "PYTHONPATH": ""},
+    )
+    reply, modules = ended.stdout.splitlines()
+    assert b'"id":1' in reply
+    assert modules == b"[]"
