@@ -64,7 +64,8 @@ _HOMES = {
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
-__all__ = sorted(_HOME_OF)  # noqa: PLE0605 - one table says both where a name lives and that it is public
+# One table says both where a name lives and that it is public.
+__all__ = sorted(_HOME_OF)  # noqa: PLE0605  # pyright: ignore[reportUnsupportedDunderAll]  # a guard compares the two
 
 
 def __getattr__(name: str) -> Any:

@@ -1,6 +1,7 @@
 """Deadlines on a loop whose clock the test turns."""
 
 import asyncio
+from functools import partial
 
 import pytest
 
@@ -15,15 +16,21 @@ async def waiting(clocks: Clocks, seconds: float) -> None:
 
 async def test_each_deadline_ends_its_own_task_and_the_earliest_goes_first() -> None:
     clocks = Clocks()
-    long, short, shorter = (asyncio.ensure_future(waiting(clocks, s)) for s in (30, 0.02, 0.01))
-    done, _ = await asyncio.wait((long, short, shorter), return_when=asyncio.FIRST_COMPLETED)
-    assert done == {shorter}
-    with pytest.raises(RequestTimeout, match=r"No answer to m within 0.02 s"):
-        await short
-    assert not long.done()
-    long.cancel()
+    ended: list[float] = []
+    calls = {seconds: asyncio.ensure_future(waiting(clocks, seconds)) for seconds in (30.0, 0.3, 0.01)}
+
+    def end(seconds: float, _: object) -> None:
+        ended.append(seconds)
+
+    for seconds, call in calls.items():
+        call.add_done_callback(partial(end, seconds))
+    with pytest.raises(RequestTimeout, match=r"No answer to m within 0.3 s"):
+        await calls[0.3]
+    assert isinstance(calls[0.01].exception(), RequestTimeout)
+    assert ended == [0.01, 0.3]
+    calls[30.0].cancel()
     with pytest.raises(asyncio.CancelledError):
-        await long
+        await calls[30.0]
     clocks.close()
     clocks.close()
 

@@ -135,7 +135,8 @@ async def raw_server(handler: Handler) -> AsyncIterator[RawServer]:
         yield server
     finally:
         listener.close()
-        for connection in tuple(server.connections):
-            connection.transport.abort()
-        await asyncio.sleep(0)
+        for _ in range(5):  # a connection may have been accepted a moment ago
+            for connection in tuple(server.connections):
+                connection.transport.abort()
+            await asyncio.sleep(0)
         await listener.wait_closed()

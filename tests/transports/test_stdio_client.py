@@ -318,6 +318,20 @@ async def test_a_child_that_does_not_read_makes_writers_wait() -> None:
 # Shutdown.
 
 
+async def test_closing_tells_the_server_that_nobody_waits_any_more(tmp_path: Path) -> None:
+    source = "import sys; open(sys.argv[1], 'w').write(sys.stdin.read())"
+    target = tmp_path / "heard"
+    link = await stdio.spawn([sys.executable, "-I", "-S", "-c", source, str(target)])
+    waiting = asyncio.ensure_future(exchange(link, "slow"))
+    await asyncio.sleep(0)
+    await link.close()
+    with pytest.raises(ConnectionClosed, match="was closed"):
+        await waiting
+    asked, told = (msgspec.json.decode(line) for line in target.read_text().splitlines())
+    assert told["method"] == "notifications/cancelled"
+    assert told["params"] == {"requestId": asked["id"]}
+
+
 async def test_ignoring_eof_and_sigterm_is_answered_with_sigkill() -> None:
     async with child() as link:
         await call(link, "deaf")

@@ -24,6 +24,7 @@ from splice.protocol.content import (
 from splice.protocol.prompts import GetPromptResult, PromptMessage
 from splice.protocol.resources import ReadResourceResult
 from splice.protocol.tools import CallToolResult
+from splice.schema.values import is_array
 
 BLOCKS = (TextContent, ImageContent, AudioContent, EmbeddedResource, ResourceLink)
 
@@ -173,10 +174,8 @@ def resource_result(uri: str, value: Any, mime_type: str | None) -> ReadResource
     """Make the result of reading a resource of what its function returned."""
     if isinstance(value, ReadResourceResult):
         return msgspec.structs.replace(value)
-    if isinstance(value, list) and value:
-        items: list[Any] = value
-        if all(isinstance(item, ResourceContents) for item in items):
-            return ReadResourceResult(contents=items)
+    if is_array(value) and value and all(isinstance(item, ResourceContents) for item in value):
+        return ReadResourceResult(contents=value)
     return ReadResourceResult(contents=[contents_of(uri, value, mime_type)])
 
 

@@ -27,6 +27,7 @@ from splice.transports import processes
 from splice.transports.base import Answer, Heard, Sender, no_notice, no_request
 from splice.transports.duplex import Duplex, DuplexExchange
 from splice.transports.finishing import finish
+from splice.transports.interrupting import Interruptible
 
 GRACE_SECONDS = 2.0
 """How long a child may take to leave, first after its stdin was closed, then after SIGTERM."""
@@ -85,6 +86,7 @@ class StdioLink:
         self._loop = asyncio.get_running_loop()
         self._transport = transport
         self._input = cast("asyncio.WriteTransport", transport.get_pipe_transport(0))
+        self._running: set[Interruptible] = set()
         self._batches = False
         self._junk = 0
         self._open_outputs = 2
@@ -104,7 +106,8 @@ class StdioLink:
     async def exchange(self, request: Request, heard: Heard, headers: Mapping[str, str]) -> Response:  # noqa: ARG002 - no headers on a pipe
         """Send a request and wait for its response. Raises `ConnectionClosed`."""
         self._check_open()
-        response = await self._duplex.request(request, heard)
+        with Interruptible(self._running, self.name):
+            response = await self._duplex.request(request, heard)
         if request.method == INITIALIZE.name:
             version = version_settled_by(response)
             self._batches = version is not None and FACTS[version].batches
@@ -206,6 +209,9 @@ class StdioLink:
 
     async def _shut_down(self) -> None:
         try:
+            for running in tuple(self._running):
+                running.interrupt()
+            await asyncio.sleep(0)  # each call tells the server that nobody waits for it any more
             self._duplex.flush()
             self._input.close()
             await self._duplex.lost(ConnectionClosed(self._obituary()))

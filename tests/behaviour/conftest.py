@@ -1,0 +1,55 @@
+"""Behaviour: one scenario, one test, run over every transport and in every version.
+
+A test names the requirements it shows to hold, by their numbers in the project's checklist of the specification.
+"""
+
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+
+from splice import Client, StdioServer
+from splice.protocol.versions import VERSIONS
+from support import behaving_server
+from support.listening import listening
+
+Connect: TypeAlias = Callable[..., AbstractAsyncContextManager[Client]]
+"""Opens a client of a new server; the options are those of `Client`."""
+
+TRANSPORTS = ("memory", "stdio", "http")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "requirement(*numbers): the requirements this test shows to hold")
+
+
+@pytest.fixture(params=VERSIONS)
+def version(request: pytest.FixtureRequest) -> str:
+    value: str = request.param
+    return value
+
+
+@pytest.fixture(params=TRANSPORTS)
+def transport(request: pytest.FixtureRequest) -> str:
+    value: str = request.param
+    return value
+
+
+@pytest.fixture
+def connect(transport: str, version: str) -> Connect:
+    @asynccontextmanager
+    async def connected(**options: Any) -> AsyncIterator[Client]:
+        options = {"protocol": version, "timeout": 5.0, **options}
+        if transport == "http":
+            app = behaving_server.build().http_app()
+            async with listening(app) as url, Client(url, **options) as client:
+                yield client
+            return
+        program = StdioServer(sys.executable, str(Path(behaving_server.__file__)))
+        async with Client(program if transport == "stdio" else behaving_server.build(), **options) as client:
+            yield client
+
+    return connected
