@@ -192,3 +192,18 @@ async def test_draining_waits_no_longer_than_it_may() -> None:
     await within(visits.drain(5))
     await within(task)
     await visits.drain(0)
+
+
+async def test_a_modern_call_that_says_nothing_for_long_becomes_a_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_visits, "QUIET_SECONDS", 0.01)
+    visits, wire, begun = Visits(), Wire(), asyncio.Event()
+    visit = wire.enter(visits)
+    visit.cancel_when_gone()
+    wire.reply.on_stream = begun.set
+    await within(begun.wait())
+    await within(wire.reply.respond(404, b"{}"))
+    visits.leave(visit)
+    assert [message.get("status") for message in wire.sent] == [200, None, None]
+    assert wire.sent[1]["body"].startswith(b":")
+    assert b"{}" in wire.sent[2]["body"]
+    await visits.background.close()

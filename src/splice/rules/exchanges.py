@@ -98,6 +98,11 @@ class ExchangeTable(Generic[InHandle, OutHandle]):
         """Nothing is in flight in either direction."""
         return not self._inbound and not self._outbound
 
+    @property
+    def waits_for_one(self) -> bool:
+        """Of our own requests, a single one is in flight."""
+        return len(self._outbound) == 1
+
     def give_up(self) -> list[OutHandle]:
         """Begin nothing more and wait for no answer: the peer is not heard any more. It may still get replies."""
         self.closed = True

@@ -221,6 +221,8 @@ class Duplex:
         if not self.table.issue(request.id, _Waiting(future, heard)):
             raise ConnectionClosed("The connection is closed")
         self._put(data)
+        if self.table.waits_for_one:
+            self.flush()  # nothing will join it, so do not wait for the loop to come round
         try:
             if not self._writable.is_set():
                 await self._writable.wait()

@@ -3,19 +3,65 @@
 https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
 """
 
+import asyncio
 import ipaddress
 import socket
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from splice.transports.base import Service
 from splice.transports.http_server import HTTPApp
 
 DRAIN_SECONDS = 3
 """How long requests in flight may still run after SIGTERM or Ctrl-C."""
+
+GATHER_BYTES = 64 * 1024
+"""How much is gathered before it is written all the same."""
+
+
+class _Gathering:
+    """A transport whose writes of one turn of the event loop leave together: head and body in one system call."""
+
+    __slots__ = ("_loop", "_parts", "_size", "_transport")
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport = transport
+        self._loop = loop
+        self._parts: list[bytes] = []
+        self._size = 0
+
+    def write(self, data: bytes) -> None:
+        if not self._parts:
+            self._loop.call_soon(self._flush)
+        self._parts.append(data)
+        self._size += len(data)
+        if self._size > GATHER_BYTES:
+            self._flush()
+
+    def close(self) -> None:
+        self._flush()
+        self._transport.close()
+
+    def _flush(self) -> None:
+        if self._parts:
+            data = b"".join(self._parts)
+            self._parts.clear()
+            self._size = 0
+            self._transport.write(data)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+
+class _Protocol(HttpToolsProtocol):
+    """uvicorn's HTTP protocol over such a transport."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
+        super().connection_made(cast("asyncio.Transport", _Gathering(transport, self.loop)))
 
 
 class _Listener(uvicorn.Server):
@@ -54,6 +100,7 @@ async def serve_http(
     app = HTTPApp(service, path=path, allowed_hosts=allowed_hosts, **options)
     config = uvicorn.Config(
         app,
+        http=_Protocol,
         log_level="warning",
         access_log=False,
         lifespan="on",

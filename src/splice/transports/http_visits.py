@@ -23,6 +23,10 @@ TICK_SECONDS = 0.05
 BODY_SECONDS = 30.0
 """How long a client may take to send a body."""
 
+QUIET_SECONDS = 1.0
+"""How long a modern call may say nothing before its reply becomes a stream: a client that has seen no byte may be
+unable to tell us that it left, and a proxy between us may take the silence for the end."""
+
 KEEP_ALIVE_SECONDS = 15.0
 """The longest silence on a stream."""
 
@@ -94,6 +98,7 @@ class Visit:
             asyncio.get_running_loop().call_later(BODY_SECONDS, self._hurry)
         elif self.on_gone is not None:
             self.watch()
+            asyncio.get_running_loop().call_later(QUIET_SECONDS, self._break_silence)
 
     def watch(self) -> None:
         """Wait, beside the work, for the client to leave."""
@@ -108,6 +113,10 @@ class Visit:
 
     def _leave(self) -> None:
         self.interrupt("gone")
+
+    def _break_silence(self) -> None:
+        if not self.over and not self.reply.streaming:
+            self.background.start(self.reply.write(KEEP_ALIVE))
 
     def _hurry(self) -> None:
         if self.reading:
