@@ -5,24 +5,33 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import uvicorn
+from support.waiting import until
 
 from splice.transports.http_server import HTTPApp
-from support.waiting import until
 
 
 @asynccontextmanager
 async def listening(app: HTTPApp) -> AsyncIterator[str]:
-    """Serve `app` for the length of the block; its URL."""
-    config = uvicorn.Config(
-        app, host="127.0.0.1", port=0, log_level="error", lifespan="on", ws="none", timeout_graceful_shutdown=1
-    )
-    server = uvicorn.Server(config)
-    serving = asyncio.create_task(server.serve())
-    await until(lambda: server.started or serving.done())
+    """Serve `app` for the length of the block, by uvicorn's own protocol but without its signals and its clock."""
+    config = uvicorn.Config(app, log_level="error", lifespan="off", ws="none")
+    config.load()
+    state = uvicorn.Server(config).server_state
+    loop = asyncio.get_running_loop()
+
+    def protocol() -> asyncio.Protocol:
+        made: asyncio.Protocol = config.http_protocol_class(config=config, server_state=state, app_state={})  # type: ignore[call-arg]  # uvicorn names a wider type
+        return made
+
+    server = await loop.create_server(protocol, "127.0.0.1", 0)
     try:
-        host, port = server.servers[0].sockets[0].getsockname()[:2]
-        yield f"http://{host}:{port}/mcp"
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/mcp"
     finally:
-        server.should_exit = True
-        async with asyncio.timeout(5):
-            await serving
+        server.close()
+        await app.stop(0.5)
+        for connection in list(state.connections):
+            connection.shutdown()
+        await until(lambda: not state.tasks)
+        for connection in list(state.connections):
+            if connection.transport is not None:
+                connection.transport.abort()
+        await until(lambda: not state.connections)

@@ -1,9 +1,13 @@
 """HTTP itself: what is sent, what comes back, and in which pieces."""
 
+import asyncio
+import contextlib
+from typing import Any, cast
+
 import pytest
 
 from splice.errors import ConnectionClosed, RemoteProtocolError
-from splice.transports.http_client import HTTPClient, check_url, within_origin
+from splice.transports.http_client import HTTPClient, Reply, Sending, check_url, within_origin
 from transports.raw_http import Visit, raw_server
 
 
@@ -88,3 +92,52 @@ async def test_nobody_there_and_nothing_sent_after_the_end() -> None:
     with pytest.raises(ConnectionClosed, match="closed"):
         async with client.send("GET", url, {}):
             pass
+
+
+class Forgetful:
+    """A request of the library's that is cancelled just when its result arrives, and forgets it."""
+
+    def __init__(self, response: object = None) -> None:
+        self.waiting = asyncio.Event()
+        self.left = False
+        self.response = response
+
+    async def __aenter__(self) -> object:
+        with contextlib.suppress(asyncio.CancelledError):
+            self.waiting.set()
+            await asyncio.Event().wait()
+        return self.response
+
+    async def __aexit__(self, *_: object) -> None:
+        self.left = True
+
+    @property
+    def body_reader(self) -> "Forgetful":
+        return self
+
+    status = 200
+    read_chunk = __aenter__
+
+
+async def test_a_cancellation_that_the_library_forgets_still_counts_for_a_request() -> None:
+    request = Forgetful()
+
+    async def send() -> None:
+        async with Sending(cast("Any", request), "http://h/"):
+            pytest.fail("the request goes on")
+
+    task = asyncio.ensure_future(send())
+    await request.waiting.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert request.left
+
+
+async def test_a_cancellation_that_the_library_forgets_still_counts_for_a_body() -> None:
+    response = Forgetful()
+    task = asyncio.ensure_future(Reply(cast("Any", response), "http://h/").chunk())
+    await response.waiting.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
