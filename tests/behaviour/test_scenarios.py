@@ -262,7 +262,7 @@ async def running(client: Client, name: str, **options: Any) -> asyncio.Task[Any
 async def becomes(client: Client, name: str, state: str) -> None:
     async with asyncio.timeout(5):
         while (await client.call_tool("state", {"name": name})).text != state:
-            await asyncio.sleep(0)
+            await settle(1)
 
 
 @pytest.mark.requirement(91, 92, 107, 108, 109, 133, 134, 135, 187, 240, 246, 247, 248)

@@ -11,7 +11,8 @@ FUNCTION_LINES = 40
 COMPLEXITY = 10
 CONSTRUCTOR_PARAMETERS = 8
 CORE_CODE_LINES = 9_000
-CORE = {"errors", "protocol", "rules", "schema", "transports", "server", "client"}
+"""Without blank lines, comments and documentation, and without the side shelves."""
+CORE = {"errors", "protocol", "rules", "transports", "server", "client"}
 
 TREE = sources()
 

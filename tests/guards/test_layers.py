@@ -46,6 +46,7 @@ LOCAL_IMPORTS: dict[tuple[str, str], str] = {
     ("client/known_tools.py", "splice.schema.validate"): "only a tool with an output schema needs a validator",
     ("client/targets.py", "splice.transports.http_link"): "a stdio client loads no HTTP library",
     ("rules/seal.py", "cryptography.hazmat.primitives.ciphers.aead"): "only a server that asked something seals",
+    ("server/context.py", "splice.schema.validate"): "only a form written by hand needs a validator",
     ("server/tools.py", "splice.schema.validate"): "only a tool with a schema written by hand needs a validator",
 }
 """(file, module) of every import inside a function outside `cli/`, with the reason."""

@@ -1,6 +1,7 @@
 """The context: everything a handler can do with it, in every version that has it."""
 
 import asyncio
+import threading
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, TypedDict
@@ -9,7 +10,7 @@ import msgspec
 import pydantic
 import pytest
 
-from splice import Context, InputRequired, Server
+from splice import Client, Context, InputRequired, Server
 from splice.errors import LocalProtocolError, MissingClientCapability, ResourceNotFound, RPCError
 from splice.protocol.content import TextContent
 from splice.protocol.input import ElicitParams, SamplingMessage, ToolChoice
@@ -17,6 +18,8 @@ from splice.protocol.lifecycle import LOGGING_LEVELS
 from splice.protocol.tools import Tool
 from splice.protocol.versions import FACTS, VERSIONS
 from support.caller import ALL, ASKING, CANCEL, DECLINE, LEGACY, MODERN, Caller, accept, fixed, said, text_of
+from support.joined import Joined
+from support.waiting import until
 from support.wire import JSON
 
 Handler = Callable[[Context], Awaitable[Any]]
@@ -243,7 +246,7 @@ async def test_a_user_may_refuse(version: str, answer: JSON) -> None:
 @pytest.mark.parametrize("version", ASKING)
 @pytest.mark.parametrize(
     "answer",
-    [accept(), accept(name=1), accept(name="x", age="old"), {"action": "maybe"}, {}, [], "yes", accept(name={})],
+    [accept(), accept(name=1), accept(name="x", age="old"), {"action": "accept"}, {"action": "maybe"}, {}, [], "yes"],
 )
 async def test_an_answer_that_does_not_fit_is_the_clients_mistake(version: str, answer: JSON) -> None:
     async def handler(ctx: Context) -> str:
@@ -252,6 +255,30 @@ async def test_an_answer_that_does_not_fit_is_the_clients_mistake(version: str, 
 
     caller = await calling(handler, version, answer)
     assert (await caller.error("tools/call", {"name": "run"}))["code"] == -32602
+
+
+@pytest.mark.parametrize("version", ASKING)
+@pytest.mark.parametrize("answer", [accept(), accept(name=1), {"action": "accept"}], ids=str)
+async def test_an_answer_to_a_form_written_by_hand_is_checked_too(version: str, answer: JSON) -> None:
+    caller = await calling(lambda ctx: ctx.elicit("Who?", SCHEMA), version, answer)
+    error = await caller.error("tools/call", {"name": "run"})
+    assert error["code"] == -32602
+    assert "name" in error["message"]
+
+
+@pytest.mark.parametrize("version", ASKING)
+async def test_a_schema_that_is_none_is_the_authors_mistake(version: str) -> None:
+    caller = await calling(lambda ctx: ctx.elicit("Who?", {"type": "no such type"}), version, accept())
+    assert (await caller.call("run"))["isError"]
+    assert caller.asked == []
+
+
+@pytest.mark.parametrize("version", URL)
+@pytest.mark.parametrize("url", ["", "x", "//host", "https://", "https://a b", "https://a\nb", "mailto", "https://é"])
+async def test_what_is_no_url_is_the_authors_mistake(version: str, url: str) -> None:
+    caller = await calling(lambda ctx: ctx.elicit_url("Go", url), version, accept())
+    assert (await caller.call("run"))["isError"]
+    assert caller.asked == []
 
 
 @pytest.mark.parametrize("version", ASKING)
@@ -547,6 +574,40 @@ async def test_an_error_comes_back_to_the_thread(version: str) -> None:
         raise AssertionError
 
     assert await (await Caller(server, version, can={}).open()).text("run") == "did without"
+
+
+async def test_a_cancelled_request_lets_go_of_its_thread_and_of_its_question() -> None:
+    server, ends, gate = Server("s"), list[str](), threading.Event()
+
+    @server.tool
+    def run(ctx: Context) -> str:
+        try:
+            ctx.wait(ctx.elicit("Who?", Person))
+        except asyncio.CancelledError:
+            ends.append("waited no more")
+        try:
+            ctx.wait(ctx.info("more"))
+        except asyncio.CancelledError:
+            ends.append("could not go on")
+        gate.set()
+        return "nobody reads this"
+
+    asking = asyncio.Event()
+
+    async def on_elicit(_: ElicitParams) -> None:
+        asking.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ends.append("asked no more")
+
+    async with Client(Joined(server), protocol=LEGACY[-1], on_elicit=on_elicit, timeout=5) as client:
+        calling = asyncio.create_task(client.call_tool("run"))
+        await asking.wait()
+        calling.cancel()
+        await until(gate.is_set)
+        await until(lambda: len(ends) == 3)
+    assert sorted(ends) == ["asked no more", "could not go on", "waited no more"]
 
 
 async def test_waiting_on_the_loop_itself_is_refused_instead_of_hanging_for_ever() -> None:

@@ -1,6 +1,7 @@
 """Prompts and completions."""
 # ruff: noqa: ARG005 - what parameters are called is all that counts of them
 
+import threading
 from typing import Annotated, Any
 
 import pytest
@@ -237,6 +238,35 @@ async def test_a_reference_of_another_kind_is_invalid(ref: JSON) -> None:
     caller = await Caller(with_completions()).open()
     params = {"ref": ref, "argument": {"name": "a", "value": ""}}
     assert (await caller.error("completion/complete", params))["code"] == -32602
+
+
+@pytest.mark.parametrize(
+    ("returned", "values"), [("one", ["one"]), (None, []), ((1, 2), ["1", "2"]), ({"k": 1}, ["k"])]
+)
+async def test_what_a_completion_returns_becomes_values(returned: Any, values: list[str]) -> None:
+    server = Server("s")
+    server.add_prompt(lambda a: "", name="p")
+    server.completion("p", "a")(lambda value: returned)
+    caller = await Caller(server).open()
+    params = {"ref": {"type": "ref/prompt", "name": "p"}, "argument": {"name": "a", "value": ""}}
+    assert (await caller.result("completion/complete", params))["completion"] == {"values": values}
+
+
+async def test_completions_run_where_all_handlers_do() -> None:
+    server, here = Server("s"), threading.get_ident()
+    server.add_prompt(lambda a, b: "", name="p")
+
+    class Complete:
+        async def __call__(self, value: str) -> list[bool]:
+            assert value == ""
+            return [threading.get_ident() == here]
+
+    server.completion("p", "a")(lambda value: [threading.get_ident() == here])
+    server.completion("p", "b")(Complete())
+    caller = await Caller(server).open()
+    for name, expected in (("a", "False"), ("b", "True")):
+        params = {"ref": {"type": "ref/prompt", "name": "p"}, "argument": {"name": name, "value": ""}}
+        assert (await caller.result("completion/complete", params))["completion"]["values"] == [expected]
 
 
 async def test_a_whole_completion_passes_as_it_is_and_a_server_without_any_offers_none() -> None:

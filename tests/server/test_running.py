@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -44,6 +45,17 @@ def test_ctrl_c_is_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(running, "serve_stdio", serve)
     Server("s").run()
+
+
+def test_a_hole_among_the_standard_descriptors_is_filled() -> None:
+    kept = os.dup(2)
+    os.close(2)
+    try:
+        running._open_standard_descriptors()
+        assert os.fstat(2).st_rdev == Path(os.devnull).stat().st_rdev
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
 
 
 def test_a_program_needs_no_web_stack_for_stdio() -> None:

@@ -13,7 +13,7 @@ from splice.protocol.jsonrpc import Notification, encode
 from splice.protocol.lifecycle import META_SUBSCRIPTION_ID
 from support.caller import LEGACY, MODERN, Caller, Hand
 from support.waiting import settle, until
-from support.wire import JSON
+from support.wire import JSON, initialize
 
 TOOLS = "notifications/tools/list_changed"
 PROMPTS = "notifications/prompts/list_changed"
@@ -205,6 +205,31 @@ async def test_adding_and_removing_is_told_in_both_eras(change: Any, method: str
     server.publish((method, None))
     assert len(session.pushed) == 1
     await listener.cancel()
+
+
+@pytest.mark.parametrize("version", LEGACY)
+async def test_a_session_is_told_nothing_before_it_is_ready(version: str) -> None:
+    server = full_server()
+    caller = Caller(server, version)
+    await server.open(caller.session)
+    await caller.send("initialize", initialize(version)["params"])
+    server.publish((TOOLS, None))
+    await caller.send("ping")
+    server.publish((TOOLS, None))
+    assert caller.pushed == []
+    await server.hear(Notification("notifications/initialized"), caller.sender)
+    server.publish((TOOLS, None))
+    assert len(caller.pushed) == 1
+
+
+async def test_a_session_that_forgot_to_say_so_is_ready_when_it_asks_for_something() -> None:
+    server = full_server()
+    caller = Caller(server)
+    await server.open(caller.session)
+    await caller.send("initialize", initialize()["params"])
+    await caller.send("tools/list")
+    server.publish((TOOLS, None))
+    assert len(caller.pushed) == 1
 
 
 async def test_a_tool_on_a_thread_may_change_the_server() -> None:

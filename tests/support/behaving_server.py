@@ -38,6 +38,7 @@ def build() -> Server:
     """Make a new server."""
     server = Server("behaving", version="3.2.1", instructions="Behave.", page_size=4)
     add_tools(server)
+    add_talkers(server)
     add_questions(server)
     add_holds(server, Holds())
     add_the_rest(server)
@@ -45,6 +46,8 @@ def build() -> Server:
 
 
 def add_tools(server: Server) -> None:
+    """Add tools that need nobody but themselves."""
+
     @server.tool
     async def echo(text: str) -> str:
         """Say it again."""
@@ -69,6 +72,10 @@ def add_tools(server: Server) -> None:
     @server.tool
     def crash() -> str:
         raise ValueError("a secret of ours")
+
+
+def add_talkers(server: Server) -> None:
+    """Add tools that tell the client something."""
 
     @server.tool
     async def steps(values: list[float], ctx: Context) -> str:
@@ -154,7 +161,7 @@ def add_holds(server: Server, holds: Holds) -> None:
             raise
 
     @server.tool
-    async def order(name: str, order: str, value: float = 0) -> str:
+    async def order(name: str, order: str, value: float = 0.0) -> str:
         holds[name].orders.put_nowait((order, value))
         return "told"
 

@@ -66,7 +66,12 @@ class Caller:
             params = initialize(self.version, capabilities=self.can)["params"]
             result = await self.send("initialize", params)
             assert result["result"]["protocolVersion"] == self.version
+            await self.server.hear(Notification("notifications/initialized"), self.sender)
         return self
+
+    @property
+    def sender(self) -> Sender:
+        return Sender(kind="memory", session=self.session, headers=self.headers, principal=self.principal)
 
     def _push(self, note: Notification) -> None:
         self.pushed.append(json.loads(encode(note)))
@@ -156,7 +161,7 @@ class Hand:
         self._caller = caller
         self.is_open = True
         self.request = request
-        self.sender = Sender(kind="memory", session=caller.session, headers=caller.headers, principal=caller.principal)
+        self.sender = caller.sender
 
     async def notify(self, note: Notification) -> None:
         message = json.loads(encode(note))

@@ -5,9 +5,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import uvicorn
-from support.waiting import until
 
 from splice.transports.http_server import HTTPApp
+from support.waiting import until
 
 
 @asynccontextmanager

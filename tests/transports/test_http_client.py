@@ -89,7 +89,7 @@ async def test_nobody_there_and_nothing_sent_after_the_end() -> None:
         async with client.send("GET", url, {}):
             pass
     await client.close()
-    with pytest.raises(ConnectionClosed, match="closed"):
+    with pytest.raises(ConnectionClosed, match=f"Lost {url}"):
         async with client.send("GET", url, {}):
             pass
 

@@ -4,7 +4,8 @@ import asyncio
 from typing import Any
 
 from splice.protocol.jsonrpc import Success
-from splice.transports.http_stream import Reply, written
+from splice.transports.http_stream import Reply
+from splice.transports.writing import written
 from transports.asgi import within
 
 

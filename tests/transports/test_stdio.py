@@ -503,6 +503,17 @@ async def test_standard_input_may_be_a_file(tmp_path: Path) -> None:
             assert await server.ended() == 0
 
 
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+async def test_a_descriptor_that_is_closed_from_the_start_is_as_good_as_nothing(closed: str) -> None:
+    shell = await asyncio.create_subprocess_shell(
+        f"exec {sys.executable} -c 'from splice import Server; Server(\"s\").run()' </dev/null {closed}",
+        stderr=asyncio.subprocess.PIPE,
+    )
+    async with asyncio.timeout(5):
+        _, errors = await shell.communicate()
+    assert (shell.returncode, errors) == (0, b"")
+
+
 async def test_standard_input_may_be_nothing() -> None:
     async with program(stdin=asyncio.subprocess.DEVNULL) as server:
         assert await server.ended() == 0

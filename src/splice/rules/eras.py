@@ -65,6 +65,8 @@ class Session(Struct, kw_only=True, eq=False):
     """The HTTP session id; empty on other transports."""
     version: str | None = None
     """The negotiated protocol version; None until `initialize` was answered."""
+    ready: bool = False
+    """The client said that it is initialized, or asked for something: it may be told of changes."""
     capabilities: ClientCapabilities = msgspec.field(default_factory=lambda: NO_CAPABILITIES)
     client_info: Implementation | None = None
     log_level: LoggingLevel | None = None
@@ -134,6 +136,8 @@ class _Legacy:
                     f"capabilities into `params._meta` ({MODERN_VERSIONS[-1]})"
                 )
             version = LATEST_HANDSHAKE
+        elif row is not PING:
+            session.ready = True
         if row is None or not row.exists(version):
             raise MethodNotFound("Method not found")
         meta: RequestMeta | UnsetType = params.meta

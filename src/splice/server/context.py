@@ -10,11 +10,11 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
 import inspect
 import logging
 import os
-from asyncio import get_running_loop, run_coroutine_threadsafe
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+import re
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from functools import partial
 from math import inf, isfinite
-from threading import get_ident
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast, overload
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
@@ -48,13 +48,16 @@ from splice.protocol.narrow import narrow
 from splice.protocol.notifications import LogParams, ProgressParams
 from splice.rules.eras import Admitted, require
 from splice.rules.journal import Journal
-from splice.schema.forms import BadArguments, form_schema, read_form
+from splice.schema.forms import form_schema, read_form
+from splice.server.bridge import Bridge
 from splice.transports.base import Exchange
 
 if TYPE_CHECKING:
     from splice.server.server import Server
 
 log = logging.getLogger("splice.server")
+
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[!-~]+")
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -102,9 +105,8 @@ class Context:
         self._server = server
         self._exchange = exchange
         self._admitted = admitted
-        self._loop = get_running_loop()
-        self._thread = get_ident()
         self._progress = -inf
+        self.bridge = Bridge()
         self.journal = journal
 
     # Who is asking.
@@ -220,17 +222,23 @@ class Context:
         Raises `MissingClientCapability`, and `InvalidParams` for an answer that does not fit the model.
         """
         params = ElicitParams(mode="form", message=message, requested_schema=form_schema(form))
+        read = reader_of(form)
         answer = await self._ask(ELICIT, params, key)
-        content = answer.content
-        if answer.action != "accept" or isinstance(content, UnsetType):
+        if answer.action != "accept":
             return Elicited(answer.action)
+        content: dict[str, Any] = {} if isinstance(answer.content, UnsetType) else answer.content
         try:
-            return Elicited(answer.action, content if isinstance(form, dict) else read_form(form, content))
-        except BadArguments as error:
+            return Elicited(answer.action, read(content))
+        except ValueError as error:
             raise InvalidParams(f"The answer does not fit the form: {error}") from None
 
     async def elicit_url(self, message: str, url: str, *, key: str | None = None) -> Elicited[None]:
-        """Ask the user to visit `url`: for sign-ins and secrets, which must never pass through the client."""
+        """Ask the user to visit `url`: for sign-ins and secrets, which must never pass through the client.
+
+        Raises `MissingClientCapability`, and `ValueError` for what is no URL.
+        """
+        if not _URL.fullmatch(url):
+            raise ValueError(f"{url!r} is no URL")
         params = ElicitParams(mode="url", message=message, url=url)
         return Elicited((await self._ask(ELICIT, params, key)).action)
 
@@ -285,12 +293,10 @@ class Context:
     def wait(self, work: Coroutine[Any, Any, R]) -> R:
         """Run one of the async methods of this object from a `def` handler: `ctx.wait(ctx.info("..."))`.
 
-        Raises `RuntimeError` on the event loop, where it would wait for itself.
+        Raises `RuntimeError` on the event loop, where it would wait for itself, and `asyncio.CancelledError` once the
+        request is cancelled.
         """
-        if get_ident() == self._thread:
-            work.close()
-            raise RuntimeError("wait() is for `def` handlers on a thread of their own; here, use await")
-        return run_coroutine_threadsafe(_carry(work), self._loop).result().take()
+        return self.bridge.wait(work)
 
     async def ask_by_hand(self, question: ElicitParams | CreateMessageParams | None) -> Raw:
         """Ask one question of an `InputRequired` on the legacy back channel."""
@@ -344,21 +350,19 @@ def question_of(question: ElicitParams | CreateMessageParams | None) -> tuple[Me
     return (ELICIT if isinstance(question, ElicitParams) else CREATE_MESSAGE), question
 
 
-class _Outcome(Generic[R]):
-    """Carries an outcome between threads: a `Suspend` must not surface in the event loop."""
+def reader_of(form: Any) -> Callable[[dict[str, Any]], Any]:
+    """Tell how to read the content of a form, which raises `ValueError` when it does not fit.
 
-    def __init__(self, value: R | None, error: BaseException | None) -> None:
-        self._value = value
-        self._error = error
+    Raises `ValueError` itself for a form whose JSON Schema is none.
+    """
+    if not isinstance(form, dict):
+        return partial(read_form, form)
+    from splice.schema.validate import validator  # noqa: PLC0415 - most forms are classes
 
-    def take(self) -> R:
-        if self._error is not None:
-            raise self._error
-        return self._value  # type: ignore[return-value]  # set whenever there is no error
+    check = validator(cast("dict[str, Any]", form)).check
 
+    def read(content: dict[str, Any]) -> dict[str, Any]:
+        check(content)
+        return content
 
-async def _carry(work: Awaitable[R]) -> _Outcome[R]:
-    try:
-        return _Outcome(await work, None)
-    except BaseException as error:  # noqa: BLE001 - raised again on the waiting thread
-        return _Outcome(None, error)
+    return read

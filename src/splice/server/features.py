@@ -4,6 +4,7 @@ An entry is made once, when it is added; a list is written as JSON once per prot
 only after the catalogue changed. A call looks its entry up by name, however many there are.
 """
 
+import asyncio
 import base64
 import inspect
 from collections.abc import Callable, Iterator
@@ -51,8 +52,16 @@ class Handler:
         """Call the function."""
         if self.context_name is not None:
             arguments[self.context_name] = context
-        value = await THREADS.run(self.fn, arguments) if self.blocking else self.fn(**arguments)
+        value = await self._call_on_thread(arguments, context) if self.blocking else self.fn(**arguments)
         return await value if self.signature.is_async or inspect.isawaitable(value) else value
+
+    async def _call_on_thread(self, arguments: dict[str, Any], context: Context | None) -> Any:
+        try:
+            return await THREADS.run(self.fn, arguments)
+        except asyncio.CancelledError:
+            if context is not None:
+                context.bridge.close()
+            raise
 
 
 def is_context(annotation: Any) -> bool:

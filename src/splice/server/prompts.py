@@ -6,6 +6,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/comple
 
 import inspect
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from msgspec import UNSET, UnsetType
@@ -21,7 +22,7 @@ from splice.protocol.prompts import (
 )
 from splice.schema.functions import BadArguments, Signature
 from splice.server.context import Context, InputRequired
-from splice.server.features import Handler
+from splice.server.features import THREADS, Handler
 from splice.server.options import FeatureOptions, fields
 from splice.server.results import prompt_result
 
@@ -69,14 +70,18 @@ class Completions:
     """The functions that complete an argument, by the prompt or template it belongs to."""
 
     def __init__(self) -> None:
-        self._functions: dict[tuple[str, str], Callable[..., Any]] = {}
+        self._functions: dict[tuple[str, str], Callable[[str, Mapping[str, str]], Any]] = {}
+        self._async: set[tuple[str, str]] = set()
 
     def __len__(self) -> int:
         return len(self._functions)
 
     def add(self, target: str, argument: str, fn: Callable[..., Any]) -> None:
         """Complete `argument` of the prompt or URI template `target` by `fn(value)` or `fn(value, others)`."""
-        self._functions[target, argument] = fn
+        takes_others = len(inspect.signature(fn).parameters) > 1
+        self._functions[target, argument] = fn if takes_others else lambda value, _: fn(value)
+        if inspect.iscoroutinefunction(fn) or inspect.iscoroutinefunction(getattr(fn, "__call__", None)):  # noqa: B004
+            self._async.add((target, argument))
 
     def completes(self, target: str) -> bool:
         """Tell whether anything of this prompt or template is completed."""
@@ -92,18 +97,16 @@ class Completions:
         known: dict[str, str] = {}
         if not isinstance(params.context, UnsetType) and not isinstance(params.context.arguments, UnsetType):
             known = params.context.arguments
-        wants_context = len(inspect.signature(fn).parameters) > 1
-        value = fn(params.argument.value, known) if wants_context else fn(params.argument.value)
-        if inspect.isawaitable(value):
-            value = await value
-        return completion_of(value)
+        call = partial(fn, params.argument.value, known)
+        value = call() if (target, params.argument.name) in self._async else await THREADS.run(call, {})
+        return completion_of(await value if inspect.isawaitable(value) else value)
 
 
 def completion_of(value: Any) -> Completion:
     """Make a completion of what a function returned: one, or any number of values of which the first 100 count."""
     if isinstance(value, Completion):
         return value
-    values = [str(item) for item in value]
+    values = [value] if isinstance(value, str) else [str(item) for item in value or ()]
     if len(values) <= MAX_COMPLETIONS:
         return Completion(values=values)
     return Completion(values=values[:MAX_COMPLETIONS], total=len(values), has_more=True)

@@ -5,6 +5,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/transports
 
 import asyncio
 import contextlib
+import os
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
@@ -36,5 +37,15 @@ def run(server: "Server", transport: str, **options: Any) -> None:
 
 
 def _run(main: Coroutine[Any, Any, None]) -> None:
+    _open_standard_descriptors()
     with asyncio.Runner(loop_factory=new_event_loop) as runner, contextlib.suppress(KeyboardInterrupt):
         runner.run(main)
+
+
+def _open_standard_descriptors() -> None:
+    """Put nothing where whoever started us left a hole: no other file may become our stdin, stdout or stderr."""
+    for fd in range(3):
+        try:
+            os.fstat(fd)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number, which is `fd`

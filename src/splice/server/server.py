@@ -29,7 +29,7 @@ from splice.protocol.lifecycle import (
     ServerCapabilities,
     ToolsCapability,
 )
-from splice.protocol.methods import PROMPTS_CHANGED, RESOURCES_CHANGED, TOOLS_CHANGED
+from splice.protocol.methods import INITIALIZED, PROMPTS_CHANGED, RESOURCES_CHANGED, TOOLS_CHANGED
 from splice.protocol.resources import ReadResourceResult
 from splice.protocol.versions import Facts
 from splice.rules.eras import Admitted, Answer, Session, admit
@@ -210,7 +210,9 @@ class Server:
             return failure(request.id, InternalError(report(request.method, error, self._errors)))
 
     async def hear(self, note: Notification, sender: Sender) -> None:
-        """Take note of a notification that concerns no exchange. None of those there are changes anything here."""
+        """Take note of a notification that concerns no exchange: of all there are, only that the client is ready."""
+        if note.method == INITIALIZED.name and sender.session is not None:
+            sender.session.ready = True
 
     async def open(self, session: Session) -> None:
         """Tell a legacy session of changes from now on."""

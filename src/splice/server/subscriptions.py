@@ -124,7 +124,7 @@ class Subscriptions:
         uri = change[1]
         note = change_note(change)
         for session, home in self.sessions.items():
-            if home is loop and session.version is not None and (uri is None or uri in session.subscriptions):
+            if home is loop and session.ready and (uri is None or uri in session.subscriptions):
                 session.push(note)
 
     def _here(self) -> asyncio.AbstractEventLoop:

@@ -36,6 +36,7 @@ from splice.protocol.notifications import CancelledParams
 from splice.rules.exchanges import ExchangeTable
 from splice.transports.background import Background
 from splice.transports.base import Heard, Sender, no_notice
+from splice.transports.writing import written
 
 log = logging.getLogger("splice.transport")
 
@@ -243,12 +244,7 @@ class Duplex:
         self._put(encode(note))
 
     def _reply(self, response: Response) -> None:
-        try:
-            data = encode(response)
-        except Exception as error:
-            log.exception("the result of request %r is no JSON", response.id)
-            data = encode(failure(response.id, InternalError(f"Internal error: the result is no JSON ({error})")))
-        self._put(data)
+        self._put(written(response))
 
     def _put(self, data: bytes) -> None:
         if not self._outgoing:

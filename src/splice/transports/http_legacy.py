@@ -31,8 +31,8 @@ from splice.rules.http import EVENT_STREAM, Headers, Refusal, accepts
 from splice.transports.base import Sender, Service
 from splice.transports.http_exchanges import LegacyExchange
 from splice.transports.http_sessions import HTTPSession, Sessions
-from splice.transports.http_stream import written
 from splice.transports.http_visits import Visit, Visits
+from splice.transports.writing import written
 
 MAX_BATCH = 100
 """The largest batch taken."""

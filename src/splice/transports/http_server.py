@@ -45,8 +45,9 @@ from splice.transports.base import Sender, Service
 from splice.transports.http_exchanges import ModernExchange
 from splice.transports.http_legacy import LegacyLeg
 from splice.transports.http_sessions import MAX_SESSIONS
-from splice.transports.http_stream import ASGIMessage, Receive, Reply, Scope, Send, written
+from splice.transports.http_stream import ASGIMessage, Receive, Reply, Scope, Send
 from splice.transports.http_visits import Visit, Visits
+from splice.transports.writing import written
 
 MAX_BODY_BYTES = 4 * 1024 * 1024
 """The largest request body taken, unless told otherwise."""

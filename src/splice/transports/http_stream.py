@@ -11,10 +11,6 @@ import logging
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from typing import Any, TypeAlias
 
-import msgspec
-
-from splice.errors import InternalError
-from splice.protocol.jsonrpc import Response, encode, failure
 from splice.rules.sse import encode_event
 
 ASGIMessage: TypeAlias = MutableMapping[str, Any]
@@ -128,12 +124,3 @@ class Reply:
                 await self._send(message)
         except OSError:
             self.lose()
-
-
-def written(response: Response) -> bytes:
-    """Write a response as JSON; if it cannot be, write that instead."""
-    try:
-        return encode(response)
-    except (TypeError, ValueError, RecursionError, msgspec.MsgspecError) as error:
-        log.exception("the result of request %r is no JSON", response.id)
-        return encode(failure(response.id, InternalError(f"Internal error: the result is no JSON ({error})")))

@@ -36,6 +36,7 @@ class Interruptible:
             raise ConnectionClosed(f"The connection to {self._name} was closed") from error
 
     def interrupt(self) -> None:
-        """End it, from another task."""
-        self._interrupted = True
-        self._task.cancel()
+        """End it, from another task; from within there is nobody to end but oneself, so it goes on."""
+        if self._task is not asyncio.current_task():
+            self._interrupted = True
+            self._task.cancel()

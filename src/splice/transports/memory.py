@@ -4,21 +4,18 @@ The handler runs in the caller's own task, so cancelling the one cancels the oth
 call. Messages still become JSON on the way, so that a test over memory sees what a real peer would see.
 """
 
-import asyncio
-import logging
 from collections.abc import Mapping
-from typing import Any
 
 from msgspec import UNSET, UnsetType
 
-from splice.errors import ConnectionClosed, InternalError
-from splice.protocol.jsonrpc import Failure, Notification, Request, Response, Success, failure, raw
+from splice.errors import ConnectionClosed
+from splice.protocol.jsonrpc import Failure, Notification, Request, Response, Success, raw
 from splice.protocol.methods import CANCELLED
 from splice.rules.eras import Session
 from splice.transports.background import Background
 from splice.transports.base import Answer, Heard, Sender, Service, no_notice, no_request
-
-log = logging.getLogger("splice.transport")
+from splice.transports.interrupting import Interruptible
+from splice.transports.writing import unwritable
 
 
 class MemoryExchange:
@@ -56,7 +53,7 @@ class MemoryLink:
         self._session = Session(push=self._push)
         self._sender = Sender(kind="memory", session=self._session)
         self._background = Background()
-        self._calls: list[asyncio.Task[Any] | None] = []
+        self._running: set[Interruptible] = set()
         self._last_id = 0
         self._closed = False
 
@@ -67,17 +64,11 @@ class MemoryLink:
         if not isinstance(request.params, UnsetType):
             request.params = raw(request.params)
         exchange = MemoryExchange(self, request, self._sender, heard)
-        task = asyncio.current_task()
-        self._calls.append(task)
         try:
-            return _response_as_arrived(await self._service.handle(exchange))
-        except asyncio.CancelledError:
-            if self._closed and task is not None and task.uncancel() == 0:
-                raise ConnectionClosed("The connection was closed") from None
-            raise
+            with Interruptible(self._running, "the server"):
+                return _response_as_arrived(await self._service.handle(exchange))
         finally:
             exchange.is_open = False
-            self._calls.remove(task)
 
     async def notify(self, note: Notification) -> None:
         """Let the server hear a notification; a cancellation needs none, as it reaches the handler by itself."""
@@ -94,9 +85,8 @@ class MemoryLink:
         """Leave the server; calls still running end with `ConnectionClosed`."""
         if not self._closed:
             self._closed = True
-            for task in set(self._calls) - {asyncio.current_task()}:
-                if task is not None:
-                    task.cancel()
+            for running in tuple(self._running):
+                running.interrupt()
             await self._service.close(self._session)
             await self._background.close()
 
@@ -119,6 +109,5 @@ def _response_as_arrived(response: Response) -> Response:
         return response
     try:
         return Success(response.id, raw(response.result))
-    except Exception as error:
-        log.exception("the result of request %r is no JSON", response.id)
-        return failure(response.id, InternalError(f"Internal error: the result is no JSON ({error})"))
+    except Exception as error:  # noqa: BLE001 - as where responses are written
+        return unwritable(response, error)

@@ -184,7 +184,7 @@ def _check_watchable(descriptor: int) -> None:
 @contextlib.contextmanager
 def _own_descriptors() -> Generator[tuple[int, int]]:
     """Take stdin and stdout for ourselves: meanwhile fd 0 reads nothing, and fd 1 is stderr."""
-    sys.stdout.flush()
+    _flush_prints()
     source, target = os.dup(0), os.dup(1)
     kept = (os.dup(0), os.dup(1))
     blocking = [os.get_blocking(fd) for fd in kept]
@@ -195,11 +195,17 @@ def _own_descriptors() -> Generator[tuple[int, int]]:
     try:
         yield source, target
     finally:
-        sys.stdout.flush()
+        _flush_prints()
         for number, fd in enumerate(kept):
             os.set_blocking(fd, blocking[number])
             os.dup2(fd, number)
             os.close(fd)
+
+
+def _flush_prints() -> None:
+    """Let what was printed so far go where it was meant to, while fd 1 still, or again, is that."""
+    if sys.stdout is not None:  # pyright: ignore[reportUnnecessaryComparison]  # it is None without a stdout
+        sys.stdout.flush()
 
 
 @contextlib.contextmanager
