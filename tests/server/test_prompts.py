@@ -1,12 +1,14 @@
 """Prompts and completions."""
 # ruff: noqa: ARG005 - what parameters are called is all that counts of them
 
+import asyncio
 import threading
 from typing import Annotated, Any
 
 import pytest
 
 from splice import Context, Image, InputRequired, Server, ToolError
+from splice.errors import InvalidParams
 from splice.protocol.content import TextContent
 from splice.protocol.lifecycle import Icon
 from splice.protocol.prompts import Completion, GetPromptResult, PromptMessage
@@ -152,6 +154,23 @@ async def test_a_prompt_may_ask(version: str) -> None:
     caller = await Caller(server, version, answers=fixed(accept(tone="dry"), {"roots": []})).open()
     result = await caller.result("prompts/get", {"name": "prompt", "arguments": {"topic": "rain"}})
     assert result["messages"] == [text("rain {'tone': 'dry'}")]
+
+
+@pytest.mark.parametrize("version", MODERN)
+async def test_a_failure_beside_a_question_is_told_alone(version: str) -> None:
+    server = Server("s")
+
+    @server.prompt
+    async def prompt(ctx: Context) -> str:
+        async def fails() -> None:
+            raise InvalidParams("mine")
+
+        async with asyncio.TaskGroup() as group:
+            group.create_task(ctx.roots())
+            group.create_task(fails())
+        return ""
+
+    assert (await (await Caller(server, version).open()).error("prompts/get", {"name": "prompt"}))["message"] == "mine"
 
 
 def test_a_prompt_can_be_removed() -> None:

@@ -183,6 +183,11 @@ def test_variables_and_parameters_must_be_the_same() -> None:
         server.add_resource(lambda a: "", "data://{a}")
 
 
+def test_a_template_that_can_only_be_written_and_never_be_read_is_refused() -> None:
+    with pytest.raises(ValueError, match="no URI can be matched"):
+        Server("s").add_resource(lambda a, b: "", "data://{a}{b}")
+
+
 async def test_resources_and_templates_can_be_removed() -> None:
     server = Server("s")
     server.add_resource(lambda: "", "data://x")

@@ -21,6 +21,7 @@ from splice.protocol.content import ImageContent, ResourceContents, ResourceLink
 from splice.protocol.lifecycle import Icon
 from splice.protocol.tools import CallToolResult, ToolAnnotations
 from splice.protocol.versions import FACTS, VERSIONS
+from splice.schema.validate import validator
 from support.caller import LEGACY, MODERN, Caller, text_of
 from support.waiting import settle, until
 from support.wire import JSON
@@ -509,6 +510,21 @@ async def test_structured_output_is_an_object_where_it_must_be(version: str) -> 
         if has and not facts.any_structured_content:
             assert tools[name]["outputSchema"]["type"] == "object"
         assert result["content"][0]["type"] == "text"
+
+
+async def test_a_wrapped_schema_still_finds_its_definitions() -> None:
+    server = Server("s")
+
+    @server.tool
+    def points() -> list[Point]:
+        return [Point(1, 2)]
+
+    schema = (await listed(server, LEGACY[-1]))["points"]["outputSchema"]
+    validator(schema).check({"result": [{"x": 1, "y": 2}]})
+    with pytest.raises(ValueError, match="result"):
+        validator(schema).check({"result": [{"x": "one"}]})
+    caller = await Caller(server, LEGACY[-1]).open()
+    validator(schema).check((await caller.call("points"))["structuredContent"])
 
 
 @pytest.mark.parametrize("version", VERSIONS)

@@ -7,6 +7,8 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from msgspec import UNSET
 
 from splice.errors import ConnectionClosed, InternalError
@@ -184,6 +186,44 @@ async def test_a_bad_batch_gets_one_error(batch: bytes) -> None:
     await peer.say(batch, GOOD)
     assert [message.get("id") for message in peer.heard] == [None, 99]
     assert code_of(peer.heard[0]) in (-32700, -32600)
+
+
+def pieces() -> st.SearchStrategy[bytes]:
+    """Make lines of every sort: noise, JSON, and messages with a part missing or replaced."""
+    values = st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+        max_leaves=6,
+    )
+    members = {
+        "jsonrpc": st.just("2.0") | values,
+        "id": st.integers(0, 3) | values,
+        "method": st.sampled_from(["echo", "work", "notifications/cancelled", "notifications/progress"]) | values,
+        "params": st.fixed_dictionaries({"requestId": st.integers(0, 3), "progressToken": st.integers(0, 3)}) | values,
+        "result": values,
+        "error": values,
+    }
+    messages = st.fixed_dictionaries({}, optional=members)
+    texts = st.one_of(messages, values, st.lists(messages, max_size=3)).map(lambda value: json.dumps(value).encode())
+    broken = st.tuples(texts, st.integers(0, 40), st.binary(max_size=3)).map(
+        lambda each: each[0][: each[1]] + each[2] + each[0][each[1] :]
+    )
+    return st.one_of(texts, broken, st.binary(max_size=20)).map(lambda data: data.replace(b"\n", b" "))
+
+
+@given(st.lists(pieces(), max_size=12), st.booleans())
+@settings(max_examples=150, deadline=None)
+def test_whatever_comes_the_next_good_message_works(junk: list[bytes], batches: bool) -> None:
+    async def feed() -> None:
+        peer = Peer(batches=lambda: batches)
+        await peer.say(b"\n".join(junk) + b"\n", ask("the good one", "echo", {"good": True}))
+        assert answer("the good one", {"good": True}) in peer.heard
+        for message in peer.heard:
+            assert message["jsonrpc"] == "2.0"
+            assert ("result" in message) != ("error" in message)
+        await peer.duplex.lost(ConnectionClosed("done"))
+
+    asyncio.run(feed())
 
 
 # Cancellation and progress.
@@ -579,3 +619,18 @@ async def test_a_stray_response_is_worth_a_line_in_the_log(caplog: pytest.LogCap
     peer = Peer()
     await peer.say(answer(7, {}))
     assert "nobody waits for" in caplog.text
+
+
+async def test_more_than_so_many_requests_at_once_are_refused_and_answers_still_get_in(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(duplex_module, "MAX_IN_FLIGHT", 2)
+    peer = Peer()
+    await peer.say(ask(1, "work"), ask(2, "work"), ask(3, "work"))
+    assert [(message["id"], code_of(message)) for message in peer.heard] == [(3, -32603)]
+    peer.work[1].set_result("done")
+    await settle()
+    await peer.say(GOOD)
+    assert [message["id"] for message in peer.heard] == [3, 1, 99]
+    peer.work[2].set_result("done")
+    await settle()

@@ -55,6 +55,11 @@ class ExchangeTable(Generic[InHandle, OutHandle]):
         """Tell whether a request that arrived still waits for its reply."""
         return self._inbound.get(id) is handle
 
+    @property
+    def owed(self) -> int:
+        """How many requests wait for our reply."""
+        return len(self._inbound)
+
     # What we asked of the peer.
 
     def next_id(self) -> int:

@@ -34,6 +34,8 @@ class Bridge:
             raise RuntimeError("wait() is for `def` handlers on a thread of their own; here, use await")
         future = asyncio.run_coroutine_threadsafe(_carry(work), self._loop)
         self._waiting.add(future)
+        if self._over:  # closed meanwhile, and perhaps not seen there
+            future.cancel()
         try:
             return future.result().take()
         except concurrent.futures.CancelledError:

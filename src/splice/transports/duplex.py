@@ -38,6 +38,9 @@ from splice.transports.background import Background
 from splice.transports.base import Heard, Sender, no_notice
 from splice.transports.writing import written
 
+MAX_IN_FLIGHT = 10_000
+"""How many requests of one peer may run at once. More are refused, not queued: answers to questions must get in."""
+
 log = logging.getLogger("splice.transport")
 
 CLEAN_UP_SECONDS = 1.0
@@ -164,7 +167,10 @@ class Duplex:
 
     def _begin(self, request: Request) -> None:
         exchange = DuplexExchange(self, request, self._sender)
-        if self.table.accept(request.id, exchange):
+        if self.table.owed >= MAX_IN_FLIGHT:
+            why = InternalError(f"{MAX_IN_FLIGHT} requests are in flight already; wait for some of them")
+            self._reply(failure(request.id, why))
+        elif self.table.accept(request.id, exchange):
             exchange.task = self._loop.create_task(self._answer(exchange))
         else:
             why = "the server is shutting down" if self.table.closed else "a request with this id is still in flight"
