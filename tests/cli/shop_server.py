@@ -61,7 +61,7 @@ async def order(ctx: Context) -> str:
 
 @server.tool
 async def sign_in(ctx: Context) -> str:
-    return (await ctx.elicit_url("Sign in, please.", "https://example.com/\x1b[1m")).action
+    return (await ctx.elicit_url("Sign in, \x1b[1mplease.", "https://example.com/sign-in")).action
 
 
 @server.tool

@@ -196,4 +196,5 @@ def test_ctrl_c_at_a_question_ends_the_command() -> None:
     os.killpg(screen.process.pid, 2)
     assert screen.end() == 130
     assert "Traceback" not in screen.shown
-    assert "https://example.com/\\x1b[1m" in screen.shown
+    assert "Sign in, \\x1b[1mplease." in screen.shown
+    assert "https://example.com/sign-in" in screen.shown

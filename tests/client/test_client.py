@@ -160,7 +160,7 @@ async def test_a_server_may_ask_while_the_session_opens() -> None:
 async def test_pages_are_put_together() -> None:
     async def listing(message: Any, link: Any) -> Any:
         number = int(message["params"].get("cursor", "0"))
-        more = {"nextCursor": str(number + 1)} if number < 2 else {"nextCursor": ""}
+        more = {"nextCursor": str(number + 1)} if number < 2 else {}
         return {"resources": [{"uri": f"x://{number}", "name": "n"}], **more}
 
     target = modern(resources__list=listing)
@@ -169,6 +169,17 @@ async def test_pages_are_put_together() -> None:
         first = await anext(client.resources())
         assert first.uri == "x://0"
         assert len(target.calls("resources/list")) == 4
+
+
+@pytest.mark.parametrize(("peer", "names"), [(legacy, ["a"]), (modern, ["a", "b"])])
+async def test_an_empty_cursor_is_the_end_of_a_legacy_list_and_a_cursor_since(peer: Any, names: list[str]) -> None:
+    async def listing(message: Any, link: Any) -> Any:
+        if message["params"].get("cursor") == "":
+            return {"prompts": [{"name": "b"}]}
+        return {"prompts": [{"name": "a"}], "nextCursor": ""}
+
+    async with Client(peer(prompts__list=listing)) as client:
+        assert [each.name for each in await client.list_prompts()] == names
 
 
 async def test_pages_without_end(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,6 +39,7 @@ TABLE = {
     "sampling_tools": "---xx",
     "bad_arguments_are_results": "---xx",
     "any_structured_content": "----x",
+    "empty_cursor": "----x",
 }
 """One character per version, oldest first."""
 

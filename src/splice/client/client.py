@@ -337,7 +337,7 @@ async def _pages(calls: Calls, method: Method[Any, P]) -> AsyncIterator[P]:
         page = await calls.complete(method, PageParams(cursor=cursor))
         yield page
         cursor = page.next_cursor
-        if isinstance(cursor, UnsetType) or not cursor:
+        if isinstance(cursor, UnsetType) or not (cursor or calls.terms.facts.empty_cursor):
             return
         if cursor in seen:
             break

@@ -68,6 +68,8 @@ class Facts(Struct, frozen=True, kw_only=True):
     """Arguments that do not fit are told to the model as a failed result, not to the client as an error."""
     any_structured_content: bool = False
     """Structured content may be any JSON value, not only an object."""
+    empty_cursor: bool = False
+    """An empty cursor is one like any other; before, some servers end a list with it."""
     resource_not_found: int = RESOURCE_NOT_FOUND
     """The error code for a URI that names nothing."""
     url_elicitation_required: int = INVALID_REQUEST
@@ -112,6 +114,7 @@ FACTS: dict[str, Facts] = {
             sampling_tools=True,
             bad_arguments_are_results=True,
             any_structured_content=True,
+            empty_cursor=True,
             resource_not_found=INVALID_PARAMS,
             missing_capability=MISSING_CLIENT_CAPABILITY,
         ),

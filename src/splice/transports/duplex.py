@@ -168,8 +168,8 @@ class Duplex:
     def _begin(self, request: Request) -> None:
         exchange = DuplexExchange(self, request, self._sender)
         if self.table.owed >= MAX_IN_FLIGHT:
-            why = InternalError(f"{MAX_IN_FLIGHT} requests are in flight already; wait for some of them")
-            self._reply(failure(request.id, why))
+            busy = InternalError(f"{MAX_IN_FLIGHT} requests are in flight already; wait for some of them")
+            self._reply(failure(request.id, busy))
         elif self.table.accept(request.id, exchange):
             exchange.task = self._loop.create_task(self._answer(exchange))
         else:
