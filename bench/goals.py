@@ -72,7 +72,7 @@ def _growth(section: str, group: str, base: str, column: str) -> Measure:
 
 _share = partial(_ratio, inverse=True)
 SSE, JSON = "legacy session, SSE, 32 connections", "legacy session, JSON, 32 connections"
-FEW = "call one of few"
+FEW, STREAM = "call one of few", "open modern listen stream"
 COLD, ASYNC, DEF = "initialize", "legacy, async tool, 64 in flight", "legacy, def tool, 64 in flight"
 ONE, HTTP = "legacy, async tool, one at a time", "modern, 32 connections"
 
@@ -87,9 +87,11 @@ GOALS = (
     Goal("stdio, async tool, 64 in flight, CPU us", _own("stdio", ASYNC, CPU), most=25),
     Goal("stdio, async tool, 64 in flight, share of TypeScript 1.x", _share("stdio", ASYNC, CPU, TYPESCRIPT1), most=1),
     Goal("stdio, def tool, 64 in flight, times less than mcp", _ratio("stdio", DEF, CPU, MCP), least=15),
+    Goal("stdio, def tool, 64 in flight, share of TypeScript 1.x", _share("stdio", DEF, CPU, TYPESCRIPT1), most=1),
+    Goal("stdio, def tool, 64 in flight, share of an async tool", _growth("stdio", DEF, ASYNC, CPU), most=1.6),
     Goal("stdio, one at a time, calls/s against TypeScript 1.x", _share("stdio", ONE, RATE, TYPESCRIPT1), least=1),
     Goal("HTTP modern, 32 connections, times less than mcp", _ratio("http", HTTP, CPU, MCP), least=14),
-    Goal("HTTP modern, 32 connections, share of a bare ASGI app", _share("http", HTTP, CPU, BARE_ASGI), most=1.3),
+    Goal("HTTP modern, 32 connections, share of a bare ASGI app", _share("http", HTTP, CPU, BARE_ASGI), most=1.15),
     Goal("HTTP legacy SSE, times less than mcp", _ratio("http", SSE, CPU, MCP), least=10),
     Goal("HTTP legacy JSON, times less than mcp", _ratio("http", JSON, CPU, MCP), least=10),
     Goal("in process, CPU us", _own("memory", "modern, 1 at a time", CPU), most=20),
@@ -99,7 +101,7 @@ GOALS = (
     Goal("listing 1,000 tools, ms", _own("tools", "list them again", "wall ms"), most=35),
     Goal("a call with 1,000 tools, share of one with few", _growth("tools", "call one", FEW, "CPU ms"), most=1.2),
     Goal("idle legacy session, KB", _own("streams", "idle legacy session", "KB each"), most=8),
-    Goal("open stream, KB", _own("streams", "open modern listen stream", "KB each"), most=10),
+    Goal("open stream, share of a bare one", _share("streams", STREAM, "KB each", BARE_ASGI), most=1.2),
     Goal("a change told to 500 listeners, ms", _own("streams", "a change told to all listeners", "wall ms"), most=30),
 )  # fmt: skip
 

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from splice import Client, MCPError, StdioServer
-from splice.protocol.input import ElicitParams
+from splice.types import ElicitParams
 
 HERE = Path(__file__).parent
 

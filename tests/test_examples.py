@@ -8,9 +8,16 @@ from typing import Any
 import pytest
 
 from splice import Client, Server
-from splice.protocol.content import ImageContent, TextContent
-from splice.protocol.input import CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult, Root
-from splice.protocol.prompts import PromptReference
+from splice.types import (
+    CreateMessageParams,
+    CreateMessageResult,
+    ElicitParams,
+    ElicitResult,
+    ImageContent,
+    PromptReference,
+    Root,
+    TextContent,
+)
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 ANSWERS: list[tuple[ElicitResult, str]] = [

@@ -7,7 +7,7 @@ from statistics import median
 
 from bench.http_driver import REFUSED, Connection, connected, run
 from bench.listeners import Listener, listening
-from bench.peers import SDKS, Peer
+from bench.peers import BARE_ASGI, SDKS, Peer
 from bench.process import Child, Failed
 from bench.runner import Section, Settings, Step
 from bench.samples import Sample
@@ -25,7 +25,11 @@ WALL_MS = "wall ms"
 
 
 def steps(peer: Peer, settings: Settings) -> Iterator[Step]:
-    """Open sessions on one server; listen to changes on another."""
+    """Open sessions on one server; listen to changes on another. The floor has streams only, and no changes."""
+    if peer is BARE_ASGI:
+        with serving(peer) as (server, port):
+            yield "open modern listen stream", lambda: run(_streams(server, port, settings.count(LISTENERS)))
+        return
     with serving(peer) as (server, port):
         yield "idle legacy session", lambda: run(_sessions(server, port, settings.count(SESSIONS)))
     if "modern" not in peer.wires:
@@ -45,6 +49,13 @@ async def _sessions(server: Child, port: int, count: int) -> Sample:
             await connection.open()
         each = (server.rss() - before) / count * 1e3
         return {KB: each}
+
+
+async def _streams(server: Child, port: int, count: int) -> Sample:
+    async with listening(port, WARM_UP):
+        before = server.rss()
+        async with listening(port, count):
+            return {KB: (server.rss() - before) / count * 1e3}
 
 
 class _Changes:
@@ -97,7 +108,7 @@ STREAMS = Section(
         "Memory is the growth of the server process divided by the number; "
         "the cost of a change includes the call that makes it."
     ),
-    peers=SDKS,
+    peers=(*SDKS, BARE_ASGI),
     columns=(KB, CPU_MS, WALL_MS),
     ratio=(KB, CPU_MS),
     steps=steps,

@@ -10,6 +10,8 @@ from bench.servers.answers import answer
 
 Message: TypeAlias = MutableMapping[str, Any]
 
+ACKNOWLEDGED = b'data: {"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{}}\n\n'
+
 
 async def app(
     scope: Message, receive: Callable[[], Awaitable[Message]], send: Callable[[Message], Awaitable[None]]
@@ -20,12 +22,22 @@ async def app(
         part = await receive()
         body += part.get("body", b"")
         more = part.get("more_body", False)
+    if b'"subscriptions/listen"' in body:
+        await stream(receive, send)
+        return
     reply = answer(body)
     headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(reply))]
     if b'"initialize"' in body:
         headers.append((b"mcp-session-id", b"floor"))
     await send({"type": "http.response.start", "status": 200 if reply else 202, "headers": headers})
     await send({"type": "http.response.body", "body": reply})
+
+
+async def stream(receive: Callable[[], Awaitable[Message]], send: Callable[[Message], Awaitable[None]]) -> None:
+    """Acknowledge, and stay open until the client leaves."""
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"text/event-stream")]})
+    await send({"type": "http.response.body", "body": ACKNOWLEDGED, "more_body": True})
+    await receive()
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from splice.client.client import Change as Change
     from splice.client.client import Client as Client
+    from splice.client.questions import Question as Question
     from splice.client.targets import HTTPServer as HTTPServer
     from splice.client.targets import StdioServer as StdioServer
     from splice.errors import ConnectionClosed as ConnectionClosed
@@ -27,17 +28,36 @@ if TYPE_CHECKING:
     from splice.errors import ToolError as ToolError
     from splice.errors import TransportError as TransportError
     from splice.errors import UnsupportedProtocolVersion as UnsupportedProtocolVersion
+    from splice.rules.extensions import Extension as Extension
+    from splice.rules.extensions import Heard as Heard
+    from splice.rules.extensions import Served as Served
+    from splice.schema.forms import form_schema as form_schema
     from splice.schema.functions import Header as Header
+    from splice.server.call import Answer as Answer
+    from splice.server.call import Call as Call
+    from splice.server.call import InputRequired as InputRequired
+    from splice.server.call import Middleware as Middleware
     from splice.server.context import Context as Context
     from splice.server.context import Elicited as Elicited
-    from splice.server.context import InputRequired as InputRequired
-    from splice.server.results import Audio as Audio
-    from splice.server.results import File as File
-    from splice.server.results import Image as Image
+    from splice.server.handlers import Audio as Audio
+    from splice.server.handlers import File as File
+    from splice.server.handlers import Image as Image
     from splice.server.server import Server as Server
+    from splice.server.sources import Entry as Entry
+    from splice.server.sources import Filtered as Filtered
+    from splice.server.sources import Local as Local
+    from splice.server.sources import Prefixed as Prefixed
+    from splice.server.sources import Source as Source
+    from splice.transports.base import Exchange as Exchange
+    from splice.transports.base import Link as Link
+    from splice.transports.base import Outgoing as Outgoing
+    from splice.transports.base import Receiver as Receiver
+    from splice.transports.base import Sender as Sender
+    from splice.transports.base import Service as Service
 
 _HOMES = {
     "splice.client.client": ("Change", "Client"),
+    "splice.client.questions": ("Question",),
     "splice.client.targets": ("HTTPServer", "StdioServer"),
     "splice.errors": (
         "ConnectionClosed",
@@ -57,10 +77,15 @@ _HOMES = {
         "TransportError",
         "UnsupportedProtocolVersion",
     ),
+    "splice.rules.extensions": ("Extension", "Heard", "Served"),
+    "splice.schema.forms": ("form_schema",),
     "splice.schema.functions": ("Header",),
-    "splice.server.context": ("Context", "Elicited", "InputRequired"),
-    "splice.server.results": ("Audio", "File", "Image"),
+    "splice.server.call": ("Answer", "Call", "InputRequired", "Middleware"),
+    "splice.server.context": ("Context", "Elicited"),
+    "splice.server.handlers": ("Audio", "File", "Image"),
     "splice.server.server": ("Server",),
+    "splice.server.sources": ("Entry", "Filtered", "Local", "Prefixed", "Source"),
+    "splice.transports.base": ("Exchange", "Link", "Outgoing", "Receiver", "Sender", "Service"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 

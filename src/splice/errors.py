@@ -23,7 +23,7 @@
 https://modelcontextprotocol.io/specification/2026-07-28/basic#error-codes
 """
 
-from typing import Any, ClassVar
+from typing import Any
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
@@ -35,7 +35,6 @@ HEADER_MISMATCH = -32020
 MISSING_CLIENT_CAPABILITY = -32021
 UNSUPPORTED_PROTOCOL_VERSION = -32022
 URL_ELICITATION_REQUIRED = -32042
-USER_REJECTED = -1
 
 
 class MCPError(Exception):
@@ -70,17 +69,17 @@ class RPCError(MCPError):
     """A JSON-RPC error response, received from a peer or raised to answer one.
 
     Raise a subclass inside a handler and the peer receives its code, message and data. An error received from a
-    peer is raised as the subclass that owns its code, or as plain `RPCError` when none does.
+    peer is raised as the class of this module that has its code, or as plain `RPCError` when none has. Subclasses of
+    users are never made of what a peer sent.
     """
 
     code: int = INTERNAL_ERROR
-    by_code: ClassVar[dict[int, type["RPCError"]]] = {}
 
-    def __init_subclass__(cls, *, code: int, **options: Any) -> None:
-        """Let the subclass own `code`."""
+    def __init_subclass__(cls, *, code: int | None = None, **options: Any) -> None:
+        """Give the subclass its `code`; without one it has that of its base."""
         super().__init_subclass__(**options)
-        cls.code = code
-        RPCError.by_code.setdefault(code, cls)
+        if code is not None:
+            cls.code = code
 
     def __init__(self, message: str, data: Any = None, *, code: int | None = None) -> None:
         super().__init__(message)
@@ -92,7 +91,7 @@ class RPCError(MCPError):
     @classmethod
     def received(cls, code: int, message: str, data: Any = None) -> "RPCError":
         """Build the exception that stands for an error a peer sent."""
-        return cls.by_code.get(code, RPCError)(message, data, code=code)
+        return _BY_CODE.get(code, RPCError)(message, data, code=code)
 
 
 class ParseError(RPCError, code=PARSE_ERROR):
@@ -100,7 +99,7 @@ class ParseError(RPCError, code=PARSE_ERROR):
 
 
 class InvalidRequest(RPCError, code=INVALID_REQUEST):
-    """What arrived is JSON, but no message that may be answered here and now."""
+    """What arrived is JSON, but not a message that may be answered here and now."""
 
 
 class MethodNotFound(RPCError, code=METHOD_NOT_FOUND):
@@ -137,3 +136,20 @@ class URLElicitationRequired(RPCError, code=URL_ELICITATION_REQUIRED):
 
 class ToolError(MCPError):
     """A tool failed. Raise it with a message for the model: it arrives word for word."""
+
+
+_BY_CODE: dict[int, type[RPCError]] = {
+    kind.code: kind
+    for kind in (
+        ParseError,
+        InvalidRequest,
+        MethodNotFound,
+        InvalidParams,
+        InternalError,
+        ResourceNotFound,
+        HeaderMismatch,
+        MissingClientCapability,
+        UnsupportedProtocolVersion,
+        URLElicitationRequired,
+    )
+}

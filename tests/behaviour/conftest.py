@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import pytest
 
 from splice import Client, StdioServer
-from splice.protocol.versions import VERSIONS
+from splice.types import VERSIONS
 from support import behaving_server
 from support.listening import listening
 

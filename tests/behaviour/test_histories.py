@@ -19,8 +19,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from splice import Client, StdioServer
 from splice.errors import ConnectionClosed
-from splice.protocol.input import ElicitParams
 from splice.protocol.versions import FACTS, LATEST_HANDSHAKE, LATEST_MODERN
+from splice.types import ElicitParams
 from support import behaving_server
 from support.joined import Joined
 from support.listening import listening

@@ -7,18 +7,24 @@ import pytest
 
 from behaviour.conftest import Connect
 from splice import Change, Client
-from splice.errors import ConnectionClosed, InvalidParams, RequestTimeout, RPCError
-from splice.protocol.content import ImageContent
-from splice.protocol.input import CreateMessageParams, ElicitParams
-from splice.protocol.notifications import LogParams
-from splice.protocol.prompts import PromptReference
+from splice.errors import (
+    MISSING_CLIENT_CAPABILITY,
+    RESOURCE_NOT_FOUND,
+    ConnectionClosed,
+    InvalidParams,
+    RequestTimeout,
+    RPCError,
+)
+from splice.protocol.narrow import narrow
 from splice.protocol.versions import FACTS, VERSIONS
+from splice.types import CallToolResult, CreateMessageParams, ElicitParams, ImageContent, LogParams, PromptReference
 from support.waiting import settle, until
 
 FORMS = [version for version in VERSIONS if FACTS[version].elicitation]
 URLS = [version for version in VERSIONS if FACTS[version].url_elicitation]
 LEGACY = [version for version in VERSIONS if not FACTS[version].request_meta]
-STRUCTURED = VERSIONS[2:]
+_JSON = CallToolResult(content=[], structured_content=1)
+STRUCTURED = [version for version in VERSIONS if narrow(_JSON, version).structured_content]
 
 forms = pytest.mark.parametrize("version", FORMS, indirect=True)
 urls = pytest.mark.parametrize("version", URLS, indirect=True)
@@ -83,7 +89,7 @@ async def test_what_does_not_exist_is_an_error_with_the_code_of_the_version(conn
             await client.call_tool("nope")
         with pytest.raises(RPCError) as caught:
             await client.read_resource("data://nope")
-        assert caught.value.code == FACTS[version].resource_not_found
+        assert caught.value.code == FACTS[version].code_of(RESOURCE_NOT_FOUND)
         with pytest.raises(InvalidParams):
             await client.get_prompt("nope")
         with pytest.raises(InvalidParams):
@@ -220,7 +226,7 @@ async def test_a_client_that_cannot_answer_gets_an_error_and_no_question(
     async with connect() as client:
         with pytest.raises(RPCError) as caught:
             await client.call_tool(tool, {"text": "x"} if tool == "summarize" else None)
-        assert caught.value.code == FACTS[version].missing_capability
+        assert caught.value.code == FACTS[version].code_of(MISSING_CLIENT_CAPABILITY)
         assert caught.value.data["requiredCapabilities"]
 
 

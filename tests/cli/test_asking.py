@@ -15,7 +15,7 @@ import pytest
 from cli.conftest import LIMIT_SECONDS, SERVER
 from splice.cli import asking
 from splice.cli.asking import Left, answer
-from splice.protocol.input import ElicitParams, ElicitResult
+from splice.types import ElicitParams, ElicitResult
 
 FORM: dict[str, Any] = {
     "type": "object",

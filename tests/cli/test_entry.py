@@ -66,7 +66,7 @@ def test_an_unknown_command_is_told_the_known_ones(splice: Splice) -> None:
     ("words", "message"),
     [
         (["list"], "which server?"),
-        (["list", "server"], "is no server"),
+        (["list", "server"], "is not a server"),
         (["list", "nowhere.py"], "there is no file 'nowhere.py'"),
         (["list", SERVER, "more"], "one server at a time"),
         (["list", "--nope"], "No such option"),
@@ -181,7 +181,7 @@ def test_run_hands_the_options_to_the_server(splice: Splice, monkeypatch: pytest
     runs: list[tuple[object, ...]] = []
 
     def run(server: Server, transport: str = "stdio", **options: object) -> None:
-        runs.append((server.info.version, transport, options))
+        runs.append((server.service.home.info.version, transport, options))
 
     monkeypatch.setattr(Server, "run", run)
     assert splice("run", SERVER).code == OK

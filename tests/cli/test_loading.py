@@ -97,5 +97,5 @@ def test_what_is_no_file(tmp_path: Path, name: str) -> None:
 
 
 def test_what_is_no_python(tmp_path: Path) -> None:
-    with pytest.raises(Stop, match="is no Python file"):
+    with pytest.raises(Stop, match="is not a Python file"):
         load_server(file(tmp_path, "text", "notes.txt"))

@@ -5,17 +5,19 @@ from typing import Any
 import pytest
 
 from splice.cli.showing import block_text, contents_text, prompt_signature, result_text, tool_signature
-from splice.protocol.content import (
+from splice.types import (
     AudioContent,
+    CallToolResult,
     ContentBlock,
     EmbeddedResource,
     ImageContent,
+    Prompt,
+    PromptArgument,
     ResourceContents,
     ResourceLink,
     TextContent,
+    Tool,
 )
-from splice.protocol.prompts import Prompt, PromptArgument
-from splice.protocol.tools import CallToolResult, Tool
 
 
 @pytest.mark.parametrize(
@@ -39,7 +41,7 @@ def test_contents_that_are_bytes() -> None:
 
 
 def test_a_result_that_is_structured_only() -> None:
-    assert result_text(CallToolResult(content=[], structured_content=None)) == "null"
+    assert result_text(CallToolResult(content=[], structured_content=0)) == "0"
     assert result_text(CallToolResult(content=[])) == ""
 
 

@@ -1,36 +1,33 @@
 """The client's life, and everything it offers, over every transport and in both eras."""
 
 import asyncio
+import json
 import sys
+import traceback
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 import uvicorn
+from msgspec import Raw
 
-from client.scripted import NEWEST, ScriptedLink, ScriptedTarget, initialize, legacy, modern, until
+from client.scripted import NEWEST, legacy, modern, returning, until
 from splice import Change, Client, Context, Server, StdioServer
-from splice.client import client as client_module
-from splice.errors import ConnectionClosed, LocalProtocolError, MethodNotFound, RemoteProtocolError, RequestTimeout
+from splice.client.questions import Question
+from splice.errors import ConnectionClosed, LocalProtocolError, RequestTimeout
+from splice.protocol.completion import PromptReference
 from splice.protocol.content import TextContent
-from splice.protocol.jsonrpc import Request, Success
-from splice.protocol.notifications import LogParams
-from splice.protocol.prompts import PromptReference
+from splice.protocol.jsonrpc import raw
+from splice.protocol.lifecycle import DISCOVER
+from splice.protocol.logging import LogParams
+from splice.protocol.methods import Method, Note
+from splice.protocol.versions import LATEST_MODERN, Since
+from splice.protocol.wire import NoParams, NoteParams, Params, Result
+from splice.rules.extensions import Extension, Heard, Served
 
 DONE = {"content": [{"type": "text", "text": "done"}]}
-
-
-def returning(value: Any) -> Any:
-    async def method(message: Any, link: Any) -> Any:
-        return value
-
-    return method
-
-
-async def forever(message: Any, link: Any) -> Any:
-    await asyncio.Event().wait()
 
 
 # Opening and closing.
@@ -59,172 +56,134 @@ def test_options_are_checked_at_once() -> None:
         Client(modern(), protocol="newest")
     with pytest.raises(TypeError, match="a client needs"):
         Client(5)  # type: ignore[arg-type]  # that is the point
+    with pytest.raises(TypeError, match="Client has no option on_ellicit"):
+        Client(modern(), on_ellicit=None)  # type: ignore[call-arg]  # that is the point
 
 
-async def test_opening_and_closing_twice_and_from_any_task() -> None:
-    target = modern()
-    client = Client(target)
-    await asyncio.gather(asyncio.create_task(client.open()), client.open())
-    assert await client.open() is client
-    assert len(target.links) == 1
-    await asyncio.create_task(client.close())
-    await asyncio.gather(client.close(), asyncio.create_task(client.close()))
-    assert target.link.closed
-    for use in (client.open(), client.call_tool("t"), client.subscribe("x://a")):
-        with pytest.raises(ConnectionClosed, match="This client is closed"):
-            await use
+# Requests and notifications of one's own.
 
 
-async def test_closing_what_was_never_opened() -> None:
-    client = Client(modern())
-    await client.close()
-    with pytest.raises(ConnectionClosed):
-        await client.open()
+class EchoParams(Params, kw_only=True):
+    text: str
+    later: Annotated[str | None, Since(LATEST_MODERN)] = None
+    input_responses: dict[str, Raw] | None = None
+    request_state: str | None = None
 
 
-async def test_what_failed_to_open_may_be_opened_again() -> None:
-    target = ScriptedTarget()
-    client = Client(target)
-    with pytest.raises(MethodNotFound):
-        await client.open()
-    assert target.link.closed
-    target.methods["initialize"] = initialize
-    async with client:
-        assert len(target.links) == 2
+class EchoResult(Result, kw_only=True):
+    text: str
 
 
-async def test_closing_while_a_link_is_made() -> None:
-    made = asyncio.Event()
-
-    class Slow(ScriptedTarget):
-        async def connect(self) -> ScriptedLink:
-            await made.wait()
-            return await super().connect()
-
-    target = Slow(initialize=initialize)
-    client = Client(target)
-    opening = asyncio.ensure_future(client.open())
-    await asyncio.sleep(0)
-    await client.close()
-    made.set()
-    with pytest.raises(ConnectionClosed):
-        await opening
-    assert target.link.closed
-    assert target.sent == []
+class TickParams(NoteParams, kw_only=True):
+    count: int
 
 
-async def test_closing_while_coming_to_terms() -> None:
-    reached, go_on = asyncio.Event(), asyncio.Event()
-
-    async def slow(message: Any, link: Any) -> Any:
-        reached.set()
-        await go_on.wait()
-        return await initialize(message, link)
-
-    target = ScriptedTarget(initialize=slow)
-    client = Client(target, protocol="legacy")
-    opening = asyncio.ensure_future(client.open())
-    await reached.wait()
-    await client.close()
-    go_on.set()
-    with pytest.raises(ConnectionClosed):
-        await opening
+ECHO = Method(name="example/echo", params=EchoParams, result=EchoResult, may_ask=True)
+TICK = Note(name="notifications/example/tick", params=TickParams)
+YOUNG = Note(name="notifications/example/young", params=TickParams, since=LATEST_MODERN)
 
 
-async def test_a_cancelled_opening_lets_go_of_the_link() -> None:
-    target = ScriptedTarget(initialize=forever)
-    client = Client(target, protocol="legacy")
-    opening = asyncio.ensure_future(client.open())
-    await asyncio.sleep(0)
-    await asyncio.sleep(0)
-    opening.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await opening
-    assert target.link.closed
+async def echo(message: Any, link: Any) -> Any:
+    return {"text": message["params"]["text"]}
 
 
-async def test_a_server_may_ask_while_the_session_opens() -> None:
+@pytest.mark.parametrize(("peer", "later"), [(legacy, None), (modern, "x")])
+async def test_a_request_of_ones_own(peer: Any, later: Any) -> None:
+    target = peer(example__echo=echo)
+    params = EchoParams(text="hi", later="x", meta=raw({"a": 1, "b": 1}))
+    async with Client(target) as client:
+        assert (await client.request(ECHO, params, meta={"b": 2})).text == "hi"
+        await client.request(ECHO, params, progress=lambda *_: None, timeout=5)
+    first, second = (message["params"] for message in target.calls("example/echo"))
+    assert first.get("later") == later
+    assert {key: first["_meta"][key] for key in ("a", "b")} == {"a": 1, "b": 2}
+    assert {key: second["_meta"][key] for key in ("a", "b")} == {"a": 1, "b": 1}
+    assert "progressToken" in second["_meta"]
+    assert params == EchoParams(text="hi", later="x", meta=raw({"a": 1, "b": 1}))
+
+
+async def test_a_request_of_ones_own_may_come_back_with_questions() -> None:
     async def asking(message: Any, link: Any) -> Any:
-        assert isinstance(await link.on_request(Request("p", "ping")), Success)
-        await link.tell_all("notifications/message", {"level": "info", "data": "early"})
-        return await initialize(message, link)
+        if "requestState" not in message["params"]:
+            asked = {"a": {"method": "example/echo", "params": {"text": "?"}}}
+            return {"resultType": "input_required", "inputRequests": asked, "requestState": "s"}
+        return {"text": message["params"]["inputResponses"]["a"]["text"]}
 
-    heard: list[Any] = []
-    async with Client(ScriptedTarget(initialize=asking), on_log=lambda params: heard.append(params.data)):
-        assert heard == ["early"]
+    async def answer(question: Question) -> EchoResult:
+        return EchoResult(text=question.params.text + "!")
 
-
-# Lists.
-
-
-async def test_pages_are_put_together() -> None:
-    async def listing(message: Any, link: Any) -> Any:
-        number = int(message["params"].get("cursor", "0"))
-        more = {"nextCursor": str(number + 1)} if number < 2 else {}
-        return {"resources": [{"uri": f"x://{number}", "name": "n"}], **more}
-
-    target = modern(resources__list=listing)
-    async with Client(target) as client:
-        assert [each.uri for each in await client.list_resources()] == ["x://0", "x://1", "x://2"]
-        first = await anext(client.resources())
-        assert first.uri == "x://0"
-        assert len(target.calls("resources/list")) == 4
+    params = EchoParams(text="hi")
+    extension = Extension[Question]("com.example/echo", methods=[Served(ECHO, answer)])
+    async with Client(modern(example__echo=asking), extensions=[extension]) as client:
+        for _ in range(2):
+            assert (await client.request(ECHO, params)).text == "?!"
+    assert params == EchoParams(text="hi")
 
 
-@pytest.mark.parametrize(("peer", "names"), [(legacy, ["a"]), (modern, ["a", "b"])])
-async def test_an_empty_cursor_is_the_end_of_a_legacy_list_and_a_cursor_since(peer: Any, names: list[str]) -> None:
-    async def listing(message: Any, link: Any) -> Any:
-        if message["params"].get("cursor") == "":
-            return {"prompts": [{"name": "b"}]}
-        return {"prompts": [{"name": "a"}], "nextCursor": ""}
+async def test_notifications_of_ones_own() -> None:
+    target = legacy()
+    async with Client(target, protocol="2025-06-18") as client:
+        await client.notify(TICK, TickParams(count=1))
+        await client.notify(TICK)
+        sent = target.sent[-2:]
+        with pytest.raises(LocalProtocolError, match=f"{YOUNG.name} does not exist in protocol version 2025-06-18"):
+            await client.notify(YOUNG)
+        with pytest.raises(LocalProtocolError, match="server/discover does not exist"):
+            await client.request(DISCOVER, NoParams())
+    assert [message.get("params") for message in sent] == [{"count": 1}, None]
+    assert target.sent[-1] == sent[-1]
 
-    async with Client(peer(prompts__list=listing)) as client:
-        assert [each.name for each in await client.list_prompts()] == names
+
+@pytest.mark.parametrize("peer", [legacy, modern])
+async def test_an_extension_is_told_of_notifications_and_asked_questions(peer: Any) -> None:
+    async def call(message: Any, link: Any) -> Any:
+        await link.tell(message["id"], TICK.name, {"count": 1})
+        await link.tell_all(TICK.name, {"count": 2})
+        response = await link.ask(ECHO.name, {"text": "?"})
+        return {"content": [{"type": "text", "text": json.loads(bytes(response.result))["text"]}]}
+
+    async def answer(question: Question) -> EchoResult:
+        return EchoResult(text=question.params.text + "!")
+
+    ticks: list[int] = []
+    extension = Extension[Question](
+        "com.example/echo",
+        methods=[Served(ECHO, answer)],
+        notes=[Heard(TICK, lambda params: ticks.append(params.count))],
+    )
+    async with Client(peer(tools__call=call), extensions=[extension]) as client:
+        assert (await client.call_tool("t")).text == "?!"
+    assert ticks == [1, 2]
 
 
-async def test_pages_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    endless = returning({"prompts": [], "nextCursor": "again"})
-    async with Client(modern(prompts__list=endless)) as client:
-        with pytest.raises(RemoteProtocolError, match="pages of prompts/list never end"):
-            await client.list_prompts()
+@pytest.mark.parametrize("protocol", ["legacy", "modern"])
+async def test_meta_reaches_the_handler(protocol: str) -> None:
+    server = Server("s")
 
-    async def counting(message: Any, link: Any) -> Any:
-        return {"prompts": [], "nextCursor": message["params"].get("cursor", "") + "x"}
+    @server.tool
+    async def tenant(ctx: Context) -> str:
+        return str(ctx.meta.get("com.example/tenant"))
 
-    monkeypatch.setattr(client_module, "MAX_PAGES", 5)
-    target = modern(prompts__list=counting)
-    async with Client(target) as client:
-        with pytest.raises(RemoteProtocolError, match="never end"):
-            await client.list_prompts()
-    assert len(target.calls("prompts/list")) == 5
+    async with Client(server, protocol=protocol) as client:
+        assert (await client.call_tool("tenant", meta={"com.example/tenant": "acme"})).text == "acme"
+
+
+async def test_the_way_from_a_call_to_the_link_is_short(capsys: pytest.CaptureFixture[str]) -> None:
+    frames: list[str] = []
+
+    async def call(message: Any, link: Any) -> Any:
+        stack = [frame.name for frame in traceback.extract_stack() if "client" in frame.filename]
+        frames.extend(stack[stack.index("call_tool") : stack.index("exchange") + 1])
+        return DONE
+
+    async with Client(modern(tools__call=call)) as client:
+        await client.call_tool("t")
+    with capsys.disabled():
+        print("\n" + " > ".join(frames))  # noqa: T201 - to be seen
+    assert frames == ["call_tool", "request", "send", "exchange"]
 
 
 # Odds and ends.
-
-
-async def test_the_log_level_is_set_the_way_the_version_has_it() -> None:
-    target = modern(tools__call=returning(DONE))
-    async with Client(target, on_log=lambda _: None) as client:
-        await client.call_tool("t")
-        await client.set_log_level("error")
-        await client.call_tool("t")
-    levels = [each["params"]["_meta"]["io.modelcontextprotocol/logLevel"] for each in target.calls("tools/call")]
-    assert levels == ["info", "error"]
-    target = legacy(logging__setLevel=returning({}))
-    async with Client(target, on_log=lambda _: None) as client:
-        await client.set_log_level("error")
-        with pytest.raises(ValueError, match="level must be one of debug"):
-            await client.set_log_level("loud")  # type: ignore[arg-type]  # that is the point
-    assert [each["params"]["level"] for each in target.calls("logging/setLevel")] == ["info", "error"]
-
-
-async def test_a_server_that_does_not_log_is_not_asked_to() -> None:
-    async def quiet(message: Any, link: Any) -> Any:
-        return {**await initialize(message, link), "capabilities": {}}
-
-    target = ScriptedTarget(initialize=quiet)
-    async with Client(target, on_log=lambda _: None):
-        assert target.calls("logging/setLevel") == []
 
 
 async def test_changed_roots_are_told_where_the_version_has_it() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from splice import Client, HTTPServer
 from splice.errors import ConnectionClosed, RequestTimeout
-from splice.transports.refusals import HTTPRefused
+from splice.transports.base import HTTPRefused
 from transports.raw_http import RawServer, Visit, raw_server, until
 
 DONE = {"content": [{"type": "text", "text": "done"}]}

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from splice import Client
-from splice.client import opening
+from splice.client import connection
 from splice.errors import ConnectionClosed, RemoteProtocolError, RequestTimeout
-from splice.transports import stdio_client
+from splice.transports.stdio import client as stdio_client
 
 PROGRAM = r"""
 import json, os, sys, time
@@ -66,7 +66,7 @@ class Rude:
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening, "PROBE_SECONDS", 1.0)
+    monkeypatch.setattr(connection, "PROBE_SECONDS", 1.0)
     monkeypatch.setattr(stdio_client, "GRACE_SECONDS", 0.3)
 
 
@@ -129,16 +129,17 @@ async def test_a_legacy_child_where_only_modern_will_do(tmp_path: Any) -> None:
 async def test_a_child_that_talks_on_stdout(tmp_path: Any, caplog: pytest.LogCaptureFixture) -> None:
     async with Client(Rude(tmp_path, server__discover="junk", tools__call="junk").command) as client:
         assert (await client.call_tool("t")).text == "done"
-    assert caplog.text.count("is no message, skipped") == 2
+    assert caplog.text.count("is not a message, skipped") == 2
 
 
 async def test_no_child_outlives_its_client(tmp_path: Any) -> None:
-    links: list[Any] = []
+    pids: list[int] = []
     for protocol in ("auto", "legacy", "modern"):
         client = Client(Rude(tmp_path).command, protocol=protocol)
         await client.open()
-        links.append(client._conversation._link)
+        link: Any = client._calls._connector.connection.link
+        pids.append(link.pid)
         await asyncio.gather(client.close(), asyncio.create_task(client.close()))
-    for link in links:
+    for pid in pids:
         with pytest.raises(ProcessLookupError):
-            os.kill(link.pid, 0)
+            os.kill(pid, 0)

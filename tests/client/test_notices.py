@@ -6,18 +6,19 @@ import pytest
 
 from splice.client.notices import Change, Notices, Reports
 from splice.protocol.jsonrpc import Notification, raw
+from splice.protocol.methods import Note
+from splice.protocol.versions import LATEST_HANDSHAKE, LATEST_MODERN
+from splice.protocol.wire import NoteParams
+from splice.rules.extensions import Extension, Heard
 
 
 def note(method: str, params: Any = None) -> Notification:
     return Notification(f"notifications/{method}", raw(params or {}))
 
 
-def ignore(_: Change) -> None: ...
-
-
 async def test_log_messages() -> None:
     heard: list[Any] = []
-    notices = Notices(lambda params: heard.append((params.level, params.logger, params.data)), None, ignore)
+    notices = Notices(lambda params: heard.append((params.level, params.logger, params.data)))
     await notices.hear(note("message", {"level": "info", "logger": "l", "data": {"a": 1}}))
     assert heard == [("info", "l", {"a": 1})]
 
@@ -31,14 +32,36 @@ CHANGES = [
 
 
 @pytest.mark.parametrize(("method", "params", "change"), CHANGES)
-async def test_changes_reach_the_client_first_and_then_the_user(method: str, params: Any, change: Change) -> None:
+async def test_changes_reach_the_user(method: str, params: Any, change: Change) -> None:
     heard: list[Any] = []
 
     async def on_change(change: Change) -> None:
-        heard.append(("user", change))
+        heard.append(change)
 
-    await Notices(None, on_change, lambda change: heard.append(("client", change))).hear(note(method, params))
-    assert heard == [("client", change), ("user", change)]
+    await Notices(None, on_change).hear(note(method, params))
+    assert heard == [change]
+
+
+class TickParams(NoteParams, kw_only=True):
+    count: int
+
+
+TICK = Note(name="notifications/example/tick", params=TickParams, since=LATEST_MODERN)
+
+
+async def test_an_extension_is_told_of_its_own_notifications_where_they_exist() -> None:
+    heard: list[int] = []
+    notices = Notices(extensions=[Extension("x", notes=[Heard(TICK, lambda params: heard.append(params.count))])])
+    await notices.hear(note("example/tick", {"count": 1}))
+    notices.version = LATEST_MODERN
+    await notices.hear(note("example/tick", {"count": 2}))
+    notices.version = LATEST_HANDSHAKE
+    await notices.hear(note("example/tick", {"count": 3}))
+    assert heard == [1, 2]
+
+
+def unheard(change: Change) -> None:
+    raise AssertionError(change)
 
 
 @pytest.mark.parametrize(
@@ -54,11 +77,11 @@ async def test_changes_reach_the_client_first_and_then_the_user(method: str, par
     ],
 )
 async def test_what_nobody_listens_for_and_what_is_malformed_is_dropped(notification: Notification) -> None:
-    await Notices(None, None, ignore).hear(notification)
+    await Notices().hear(notification)
 
 
 async def test_malformed_notifications_are_reported(caplog: pytest.LogCaptureFixture) -> None:
-    await Notices(None, None, ignore).hear(note("resources/updated", {"uri": 5}))
+    await Notices(None, unheard).hear(note("resources/updated", {"uri": 5}))
     assert "resources/updated that is malformed" in caplog.text
 
 
@@ -66,8 +89,8 @@ async def test_a_callback_that_fails_is_logged(caplog: pytest.LogCaptureFixture)
     def fail(_: Any) -> None:
         raise RuntimeError("mine")
 
-    await Notices(fail, fail, ignore).hear(note("message", {"level": "info", "data": 1}))
-    await Notices(fail, fail, ignore).hear(note("tools/list_changed"))
+    await Notices(fail, fail).hear(note("message", {"level": "info", "data": 1}))
+    await Notices(fail, fail).hear(note("tools/list_changed"))
     assert caplog.text.count("RuntimeError: mine") == 2
 
 

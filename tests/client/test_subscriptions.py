@@ -5,73 +5,16 @@ from typing import Any
 
 import pytest
 
-from client.scripted import (
-    CAPABILITIES,
-    HTTPTarget,
-    ScriptedLink,
-    ScriptedTarget,
-    StdioTarget,
-    discover,
-    legacy,
-    until,
-)
+from client.scripted import ACKNOWLEDGED, LISTEN, Listenable, ListenableHTTP, ListenableStdio, legacy, until
 from splice import Change, Client
-from splice.client import listening
+from splice.client import subscriptions
 from splice.errors import ConnectionClosed, InvalidRequest, LocalProtocolError, MethodNotFound
-from splice.protocol.jsonrpc import Notification, raw
-
-LISTEN = "subscriptions/listen"
-ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
 
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listening, "RECONNECT_SECONDS", (0.001,))
-    monkeypatch.setattr(listening, "ACKNOWLEDGE_SECONDS", 0.05)
-
-
-class Modern(ScriptedTarget):
-    """Acknowledges what it is asked for, and listens until told to stop."""
-
-    def __init__(self, **capabilities: Any) -> None:
-        super().__init__(server__discover=self.discovered, subscriptions__listen=self.listen)
-        self.capabilities = {**CAPABILITIES, **capabilities}
-        self.honours: Any = None
-        self.open: dict[Any, asyncio.Future[Any]] = {}
-        self.by_pipe = False
-
-    async def discovered(self, message: Any, link: Any) -> Any:
-        return {**await discover(message, link), "capabilities": self.capabilities}
-
-    async def listen(self, message: Any, link: ScriptedLink) -> Any:
-        id, wanted = message["id"], message["params"]["notifications"]
-        self.open[id] = asyncio.get_running_loop().create_future()
-        meta = {"io.modelcontextprotocol/subscriptionId": id}
-        try:
-            if self.honours is not False:
-                tell = link.on_notice if self.by_pipe else link.heard[id]
-                await self.note(tell, ACKNOWLEDGED, {"_meta": meta, "notifications": self.honours or wanted})
-            return await self.open[id]
-        finally:
-            del self.open[id]
-
-    async def note(self, tell: Any, method: str, params: Any) -> None:
-        await tell(Notification(method, raw(params)))
-
-    def filters(self) -> list[Any]:
-        return [message["params"]["notifications"] for message in self.calls(LISTEN)]
-
-    async def tell_change(self, method: str, params: Any = None) -> None:
-        for id in list(self.open):
-            await self.link.tell(id, method, params)
-
-
-class ModernStdio(Modern):
-    kind = StdioTarget.kind
-
-
-class ModernHTTP(Modern):
-    kind = HTTPTarget.kind
+    monkeypatch.setattr(subscriptions, "RECONNECT_SECONDS", (0.001,))
+    monkeypatch.setattr(subscriptions, "ACKNOWLEDGE_SECONDS", 0.05)
 
 
 # Legacy.
@@ -94,7 +37,7 @@ async def test_a_legacy_server_is_told_of_each_resource() -> None:
 
 @pytest.mark.parametrize("resources", [{}, {"subscribe": False}, None])
 async def test_a_server_that_does_not_tell_is_not_asked(resources: Any) -> None:
-    target = Modern(resources=resources)
+    target = Listenable(resources=resources)
     if resources is None:
         del target.capabilities["resources"]
     async with Client(target) as client:
@@ -108,7 +51,7 @@ async def test_a_server_that_does_not_tell_is_not_asked(resources: Any) -> None:
 
 async def test_list_changes_are_listened_for_as_far_as_the_server_tells_of_them() -> None:
     changes: list[Change] = []
-    target = Modern()
+    target = Listenable()
     async with Client(target, on_change=changes.append):
         assert target.filters() == [{"toolsListChanged": True, "resourcesListChanged": True}]
         await target.tell_change("notifications/tools/list_changed")
@@ -118,20 +61,20 @@ async def test_list_changes_are_listened_for_as_far_as_the_server_tells_of_them(
 
 
 async def test_nobody_listens_for_nothing() -> None:
-    target = Modern()
+    target = Listenable()
     async with Client(target) as client:
         await client.unsubscribe("x://never")
         assert target.calls(LISTEN) == []
-    target = Modern(tools={}, resources={}, prompts={})
+    target = Listenable(tools={}, resources={}, prompts={})
     async with Client(target, on_change=lambda _: None):
         assert target.calls(LISTEN) == []
 
 
-@pytest.mark.parametrize("kind", [Modern, ModernStdio, ModernHTTP])
-async def test_a_new_stream_is_open_before_the_old_one_is_left(kind: type[Modern]) -> None:
+@pytest.mark.parametrize("kind", [Listenable, ListenableStdio, ListenableHTTP])
+async def test_a_new_stream_is_open_before_the_old_one_is_left(kind: type[Listenable]) -> None:
     changes: list[Change] = []
     target = kind()
-    target.by_pipe = kind is ModernStdio
+    target.by_pipe = kind is ListenableStdio
     async with Client(target, on_change=changes.append) as client:
         (first,) = target.open
         await client.subscribe("x://a")
@@ -149,7 +92,7 @@ async def test_a_new_stream_is_open_before_the_old_one_is_left(kind: type[Modern
 
 
 async def test_the_last_unsubscription_ends_the_stream() -> None:
-    target = Modern()
+    target = Listenable()
     async with Client(target) as client:
         await client.subscribe("x://a")
         assert len(target.open) == 1
@@ -158,37 +101,15 @@ async def test_the_last_unsubscription_ends_the_stream() -> None:
 
 
 async def test_a_resource_the_server_does_not_honour() -> None:
-    target = Modern()
+    target = Listenable()
     target.honours = {"toolsListChanged": True}
     async with Client(target, on_change=lambda _: None) as client:
         with pytest.raises(LocalProtocolError, match="x://a"):
             await client.subscribe("x://a")
 
 
-async def test_a_server_that_does_not_acknowledge_is_believed_after_a_while() -> None:
-    changes: list[Change] = []
-    target = Modern()
-    target.honours = False
-    async with Client(target, on_change=changes.append) as client:
-        await client.subscribe("x://a")
-        await target.tell_change("notifications/resources/updated", {"uri": "x://a"})
-        await until(lambda: changes)
-
-
-async def test_acknowledgments_for_others_and_malformed_ones_are_ignored() -> None:
-    target = Modern()
-    async with Client(target, on_change=lambda _: None) as client:
-        before = client._conversation._subscriptions
-        assert before is not None
-        other = {"io.modelcontextprotocol/subscriptionId": "other"}
-        malformed: list[Any] = [{"notifications": {}}, {"notifications": {}, "_meta": other}, {"notifications": 5}]
-        for params in malformed:
-            await target.link.tell_all(ACKNOWLEDGED, params)
-        assert len(target.open) == 1
-
-
 async def test_a_refusal_is_raised_to_who_subscribes_and_logged_otherwise(caplog: pytest.LogCaptureFixture) -> None:
-    target = Modern()
+    target = Listenable()
 
     async def refuse(message: Any, link: Any) -> Any:
         raise MethodNotFound("no")
@@ -204,7 +125,7 @@ async def test_a_refusal_is_raised_to_who_subscribes_and_logged_otherwise(caplog
 
 async def test_a_subscription_that_fails_leaves_the_old_stream_open() -> None:
     changes: list[Change] = []
-    target = Modern()
+    target = Listenable()
     async with Client(target, on_change=changes.append) as client:
         listen = target.methods[LISTEN]
 
@@ -221,9 +142,63 @@ async def test_a_subscription_that_fails_leaves_the_old_stream_open() -> None:
         assert target.filters()[-1]["resourceSubscriptions"] == ["x://b"]
 
 
+async def test_closing_while_somebody_subscribes() -> None:
+    target = Listenable()
+    target.honours = False
+    async with Client(target, on_change=None) as client:
+        subscribing = asyncio.ensure_future(client.subscribe("x://a"))
+        await until(lambda: target.open)
+        await client.close()
+        with pytest.raises(ConnectionClosed):
+            await subscribing
+    assert target.open == {}
+
+
+async def test_the_user_may_subscribe_and_close_from_within_a_callback() -> None:
+    done = asyncio.Event()
+    target = Listenable()
+
+    async def on_change(change: Change) -> None:
+        if change.kind == "tools":
+            await client.subscribe("x://a")
+            await target.tell_change("notifications/prompts/list_changed")
+        else:
+            await client.close()
+            done.set()
+
+    client = Client(target, on_change=on_change)
+    async with client, asyncio.timeout(5):
+        await target.tell_change("notifications/tools/list_changed")
+        await done.wait()
+    assert target.open == {}
+
+
+# One stream of changes: acknowledged, ended, broken, restored.
+
+
+async def test_a_server_that_does_not_acknowledge_is_believed_after_a_while() -> None:
+    changes: list[Change] = []
+    target = Listenable()
+    target.honours = False
+    async with Client(target, on_change=changes.append) as client:
+        await client.subscribe("x://a")
+        await target.tell_change("notifications/resources/updated", {"uri": "x://a"})
+        await until(lambda: changes)
+
+
+async def test_acknowledgments_for_others_and_malformed_ones_are_ignored() -> None:
+    target = Listenable()
+    async with Client(target, on_change=lambda _: None):
+        other = {"io.modelcontextprotocol/subscriptionId": "other"}
+        malformed: list[Any] = [{"notifications": {}}, {"notifications": {}, "_meta": other}, {"notifications": 5}]
+        for params in malformed:
+            await target.link.tell_all(ACKNOWLEDGED, params)
+        assert len(target.open) == 1
+
+
 @pytest.mark.parametrize("end", ["gracefully", "broken"])
 async def test_over_http_a_stream_that_ends_is_restored(end: str) -> None:
-    target = ModernHTTP()
+    target = ListenableHTTP()
     changes: list[Change] = []
     async with Client(target, on_change=changes.append):
         for count in range(2, 5):
@@ -240,51 +215,20 @@ async def test_over_http_a_stream_that_ends_is_restored(end: str) -> None:
 
 
 async def test_over_http_a_stream_that_the_server_refuses_later_is_not_restored() -> None:
-    target = ModernHTTP()
-    async with Client(target, on_change=lambda _: None):
+    target = ListenableHTTP()
+    async with Client(target, on_change=lambda _: None) as client:
         (stream,) = target.open.values()
+        (current,) = client._conversation.subscriptions._open
         stream.set_exception(MethodNotFound("no more"))
-        await until(lambda: not target.open)
-        await asyncio.sleep(0.01)
+        await until(current._task.done)
         assert len(target.calls(LISTEN)) == 1
 
 
 async def test_on_a_pipe_a_stream_that_ends_is_over() -> None:
-    target = ModernStdio()
+    target = ListenableStdio()
     async with Client(target, on_change=lambda _: None) as client:
         (stream,) = target.open.values()
         stream.set_result({"resultType": "complete"})
         await until(lambda: not target.open)
         await client.subscribe("x://a")
         assert len(target.calls(LISTEN)) == 2
-
-
-async def test_closing_while_somebody_subscribes() -> None:
-    target = Modern()
-    target.honours = False
-    async with Client(target, on_change=None) as client:
-        subscribing = asyncio.ensure_future(client.subscribe("x://a"))
-        await until(lambda: target.open)
-        await client.close()
-        with pytest.raises(ConnectionClosed):
-            await subscribing
-    assert target.open == {}
-
-
-async def test_the_user_may_subscribe_and_close_from_within_a_callback() -> None:
-    done = asyncio.Event()
-    target = Modern()
-
-    async def on_change(change: Change) -> None:
-        if change.kind == "tools":
-            await client.subscribe("x://a")
-            await target.tell_change("notifications/prompts/list_changed")
-        else:
-            await client.close()
-            done.set()
-
-    client = Client(target, on_change=on_change)
-    async with client, asyncio.timeout(5):
-        await target.tell_change("notifications/tools/list_changed")
-        await done.wait()
-    assert target.open == {}

@@ -11,16 +11,16 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from splice import Client
-from splice.protocol.content import TextContent
-from splice.protocol.input import (
+from splice.types import (
     CreateMessageParams,
     CreateMessageResult,
     ElicitParams,
     ElicitResult,
     ElicitValue,
     Root,
+    TextContent,
+    Tool,
 )
-from splice.protocol.tools import Tool
 
 Scenario = Callable[[Client], Awaitable[None]]
 LIMIT_SECONDS = 25.0

@@ -9,10 +9,7 @@ import base64
 from typing import Annotated, Any
 
 from splice import Audio, Context, File, Header, Image, InputRequired, MissingClientCapability, Server, ToolError
-from splice.protocol.content import TextContent
-from splice.protocol.input import CreateMessageParams, ElicitParams, SamplingMessage
-from splice.protocol.prompts import PromptMessage
-from splice.protocol.tools import CallToolResult
+from splice.types import CallToolResult, CreateMessageParams, ElicitParams, PromptMessage, SamplingMessage, TextContent
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="

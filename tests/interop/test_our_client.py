@@ -10,10 +10,17 @@ import pytest
 
 from interop.peer import free_port, node_server, python_server, serving
 from splice import Change, Client, RPCError, StdioServer
-from splice.protocol.content import TextContent
-from splice.protocol.input import CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult, Root
-from splice.protocol.notifications import LogParams
-from splice.protocol.prompts import PromptReference, ResourceTemplateReference
+from splice.types import (
+    CreateMessageParams,
+    CreateMessageResult,
+    ElicitParams,
+    ElicitResult,
+    LogParams,
+    PromptReference,
+    ResourceTemplateReference,
+    Root,
+    TextContent,
+)
 
 LATEST = {"legacy": "2025-11-25", "modern": "2026-07-28"}
 LIMIT_SECONDS = 20.0

@@ -4,13 +4,14 @@ from typing import Any
 
 import msgspec
 import pytest
-from msgspec import UNSET, Raw, Struct
+from msgspec import Raw, Struct
 
 from protocol.wire import stable
 from splice.protocol.content import TextContent, ToolUseContent
 from splice.protocol.input import (
     CreateMessageParams,
     CreateMessageResult,
+    ElicitationCompleteParams,
     ElicitParams,
     ElicitResult,
     InputRequest,
@@ -68,6 +69,7 @@ TEXT = {"type": "text", "text": "x"}
             {"resultType": "input_required", "inputRequests": {"k": {"method": "roots/list"}}, "_meta": {"a": 1}},
         ),
         (InputRequiredResult, {"resultType": "input_required", "inputRequests": {}}),
+        (ElicitationCompleteParams, {"elicitationId": "e"}),
     ],
 )
 def test_round_trips(kind: type[Struct], value: Any) -> None:
@@ -111,7 +113,7 @@ def test_an_input_required_result_always_says_so() -> None:
     assert msgspec.json.encode(result) == (
         b'{"resultType":"input_required","inputRequests":{"k":{"method":"roots/list","params":{}}}}'
     )
-    assert result.request_state is UNSET
+    assert result.request_state is None
 
 
 @pytest.mark.parametrize(
@@ -120,3 +122,14 @@ def test_an_input_required_result_always_says_so() -> None:
 def test_an_input_required_result_gives_something_to_come_back_with(value: dict[str, Any]) -> None:
     with pytest.raises(msgspec.ValidationError):
         msgspec.json.decode(msgspec.json.encode(value), type=InputRequiredResult)
+
+
+def test_null_is_absent_where_something_must_be_there() -> None:
+    for value in ({"message": "m", "requestedSchema": None}, {"message": "m", "mode": "url", "url": None}):
+        with pytest.raises(msgspec.ValidationError, match="Elicitation by"):
+            msgspec.json.decode(msgspec.json.encode(value), type=ElicitParams)
+    with pytest.raises(msgspec.ValidationError, match="input_required result"):
+        msgspec.json.decode(
+            b'{"resultType":"input_required","inputRequests":null,"requestState":null}', type=InputRequiredResult
+        )
+    assert msgspec.json.decode(b'{"method":"roots/list","params":null}', type=InputRequest).params is None

@@ -1,4 +1,4 @@
-"""The door: what is no message gets the error that fits, and nothing gets past the limits."""
+"""The door: what is not a message gets the error that fits, and nothing gets past the limits."""
 
 import json
 from typing import Any
@@ -7,11 +7,12 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from msgspec import UNSET, Raw
+from msgspec import Raw
 
 from splice.errors import INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR, InternalError, MethodNotFound, RPCError
 from splice.protocol.jsonrpc import (
     MAX_DEPTH,
+    NULL,
     BadMessage,
     ErrorObject,
     Failure,
@@ -24,6 +25,7 @@ from splice.protocol.jsonrpc import (
     decode,
     depth,
     encode,
+    error_of,
     failure,
     is_batch,
     raw,
@@ -109,7 +111,7 @@ def test_what_is_not_json_is_a_parse_error_without_an_id(text: bytes) -> None:
     with pytest.raises(BadMessage) as caught:
         decode(text)
     assert caught.value.code == PARSE_ERROR
-    assert caught.value.id is UNSET
+    assert caught.value.id is None
 
 
 @pytest.mark.parametrize(
@@ -133,44 +135,44 @@ def test_what_is_not_utf8_is_a_parse_error_that_tells_where(bad: bytes) -> None:
 @pytest.mark.parametrize(
     ("text", "id"),
     [
-        (b"null", UNSET),
-        (b"5", UNSET),
-        (b'"x"', UNSET),
-        (b"[]", UNSET),
-        (b'[{"jsonrpc":"2.0","id":1,"method":"a"}]', UNSET),
-        (b"{}", UNSET),
+        (b"null", None),
+        (b"5", None),
+        (b'"x"', None),
+        (b"[]", None),
+        (b'[{"jsonrpc":"2.0","id":1,"method":"a"}]', None),
+        (b"{}", None),
         (b'{"id":3,"method":"a"}', 3),
         (b'{"jsonrpc":"1.0","id":3,"method":"a"}', 3),
         (b'{"jsonrpc":2.0,"id":"3","method":"a"}', "3"),
-        (b'{"jsonrpc":"2.0"}', UNSET),
+        (b'{"jsonrpc":"2.0"}', None),
         (b'{"jsonrpc":"2.0","id":3}', 3),
         (b'{"jsonrpc":"2.0","id":3,"method":7}', 3),
         (b'{"jsonrpc":"2.0","id":3,"method":null}', 3),
         (b'{"jsonrpc":"2.0","id":3,"error":"x"}', 3),
         (b'{"jsonrpc":"2.0","id":3,"error":{"code":"1","message":"m"}}', 3),
         (b'{"jsonrpc":"2.0","id":3,"error":{"message":"m"}}', 3),
-        (b'{"jsonrpc":"2.0","id":null,"method":"a"}', UNSET),
-        (b'{"jsonrpc":"2.0","id":null,"result":1}', UNSET),
-        (b'{"jsonrpc":"2.0","id":1.0,"method":"a"}', UNSET),
-        (b'{"jsonrpc":"2.0","id":1.5,"method":"a"}', UNSET),
-        (b'{"jsonrpc":"2.0","id":1e3,"method":"a"}', UNSET),
-        (b'{"jsonrpc":"2.0","id":true,"method":"a"}', UNSET),
-        (b'{"jsonrpc":"2.0","id":[1],"method":"a"}', UNSET),
-        (b'{"jsonrpc":"2.0","id":{},"method":"a"}', UNSET),
-        (b'{"jsonrpc":"2.0","id":1e999,"method":7}', UNSET),
-        (b'{"jsonrpc":"2.0","id":' + b"9" * 5000 + b',"method":"a"}', UNSET),
+        (b'{"jsonrpc":"2.0","id":null,"method":"a"}', None),
+        (b'{"jsonrpc":"2.0","id":null,"result":1}', None),
+        (b'{"jsonrpc":"2.0","id":1.0,"method":"a"}', None),
+        (b'{"jsonrpc":"2.0","id":1.5,"method":"a"}', None),
+        (b'{"jsonrpc":"2.0","id":1e3,"method":"a"}', None),
+        (b'{"jsonrpc":"2.0","id":true,"method":"a"}', None),
+        (b'{"jsonrpc":"2.0","id":[1],"method":"a"}', None),
+        (b'{"jsonrpc":"2.0","id":{},"method":"a"}', None),
+        (b'{"jsonrpc":"2.0","id":1e999,"method":7}', None),
+        (b'{"jsonrpc":"2.0","id":' + b"9" * 5000 + b',"method":"a"}', None),
         (b'{"jsonrpc":"2.0","id":3,"error":{"code":1,"message":"m","data":1e999}}', 3),
-        (b'{"jsonrpc":"2.0","result":1}', UNSET),
+        (b'{"jsonrpc":"2.0","result":1}', None),
     ],
 )
-def test_json_that_is_no_message_is_an_invalid_request_with_its_id(text: bytes, id: object) -> None:
+def test_json_that_is_not_a_message_is_an_invalid_request_with_its_id(text: bytes, id: object) -> None:
     with pytest.raises(BadMessage) as caught:
         decode(text)
     assert caught.value.code == INVALID_REQUEST
     assert caught.value.id == id
     reply = caught.value.response()
     assert reply == Failure(ErrorObject(INVALID_REQUEST, caught.value.message), caught.value.id)
-    assert ("id" in json.loads(encode(reply))) is (id is not UNSET)
+    assert ("id" in json.loads(encode(reply))) is (id is not None)
 
 
 def nested(levels: int, opening: bytes = b"[", closing: bytes = b"]") -> bytes:
@@ -239,12 +241,12 @@ SMALL_JSON = st.recursive(
     max_leaves=6,
 )
 IDS = st.integers(-(2**63), 2**64) | st.text(max_size=8)
-ERRORS = st.builds(ErrorObject, st.integers(-(2**31), 2**31), st.text(max_size=8), st.just(UNSET) | SMALL_JSON)
+ERRORS = st.builds(ErrorObject, st.integers(-(2**31), 2**31), st.text(max_size=8), st.none() | SMALL_JSON)
 MESSAGES = (
-    st.builds(Request, IDS, st.text(max_size=8), st.just(UNSET) | SMALL_JSON)
-    | st.builds(Notification, st.text(max_size=8), st.just(UNSET) | SMALL_JSON)
+    st.builds(Request, IDS, st.text(max_size=8), st.none() | SMALL_JSON)
+    | st.builds(Notification, st.text(max_size=8), st.none() | SMALL_JSON)
     | st.builds(Success, IDS, SMALL_JSON)
-    | st.builds(Failure, ERRORS, st.just(UNSET) | IDS)
+    | st.builds(Failure, ERRORS, st.none() | IDS)
 )
 
 
@@ -280,10 +282,43 @@ def test_a_damaged_message_raises_nothing_but_bad_message(message: Message, data
     assert encode(decode(again)) == again
 
 
+def test_a_limit_that_is_too_generous_for_the_decoder_does_no_harm() -> None:
+    with pytest.raises(BadMessage, match="nests too deeply") as caught:
+        decode(nested(100_000), max_depth=1_000_000)
+    assert caught.value.code == PARSE_ERROR
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b'{"jsonrpc":"2.0","id":1,"method":"a","params":null}', Request(1, "a")),
+        (b'{"jsonrpc":"2.0","method":"a","params": null }', Notification("a")),
+        (b'{"jsonrpc":"2.0","id":1,"method":"a","result":null,"error":null}', Request(1, "a")),
+        (b'{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"m","data":null}}', Failure(ErrorObject(1, "m"))),
+        (b'{"jsonrpc":"2.0","id":1,"method":null,"error":{"code":1,"message":"m"}}', Failure(ErrorObject(1, "m"), 1)),
+    ],
+)
+def test_an_explicit_null_reads_as_absent(text: bytes, message: Message) -> None:
+    assert decode(text) == message
+
+
+def test_null_is_a_result_like_any_other() -> None:
+    for more in (b"", b',"error":null', b',"method":null'):
+        read = decode(b'{"jsonrpc":"2.0","id":1,"result":null%b}' % more)
+        assert isinstance(read, Success)
+        assert read.result == NULL
+
+
 def test_failures_carry_code_message_and_data() -> None:
     assert failure(1, MethodNotFound("no such method")) == Failure(ErrorObject(-32601, "no such method"), 1)
-    assert failure(UNSET, InternalError("x", {"a": 1})) == Failure(ErrorObject(INTERNAL_ERROR, "x", {"a": 1}))
+    assert failure(None, InternalError("x", {"a": 1})) == Failure(ErrorObject(INTERNAL_ERROR, "x", {"a": 1}))
     assert failure("i", RPCError("x", 0, code=7)) == Failure(ErrorObject(7, "x", 0), "i")
+
+
+def test_an_error_response_becomes_an_exception() -> None:
+    error = error_of(Failure(ErrorObject(-32601, "no such method", [1]), 5))
+    assert isinstance(error, MethodNotFound)
+    assert (error.message, error.data) == ("no such method", [1])
 
 
 def test_raw_is_sent_as_it_is() -> None:

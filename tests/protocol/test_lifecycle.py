@@ -1,33 +1,24 @@
-"""Opening a conversation, in both eras, and what all messages share."""
+"""Opening a conversation, in both eras, and the `_meta` that says who asks."""
 
 from typing import Any
 
 import msgspec
 import pytest
-from msgspec import UNSET
+from msgspec import Raw
 
 from protocol.wire import stable
+from splice.errors import InvalidParams
 from splice.protocol import lifecycle
+from splice.protocol.capabilities import ClientCapabilities, SamplingCapability, TasksCapability
+from splice.protocol.jsonrpc import raw
 from splice.protocol.lifecycle import (
-    LOGGING_LEVELS,
-    CacheableResult,
-    ClientCapabilities,
+    NO_META,
     DiscoverResult,
-    ElicitationCapability,
-    EmptyResult,
-    Implementation,
     InitializeParams,
     InitializeResult,
-    NoParams,
-    NoteParams,
-    PageParams,
-    PageResult,
     RequestMeta,
-    Result,
-    SamplingCapability,
-    ServerCapabilities,
-    TasksCapability,
 )
+from splice.protocol.wire import Implementation, NoteParams, PageParams
 
 
 def test_initialize() -> None:
@@ -63,20 +54,8 @@ def test_initialize() -> None:
             "instructions": "Be kind.",
         },
     )
-    assert result.capabilities.prompts is UNSET
+    assert result.capabilities.prompts is None
     assert result.capabilities.logging == {}
-
-
-def test_an_empty_capability_is_there() -> None:
-    read = stable(ClientCapabilities, {"roots": {}, "elicitation": {}, "sampling": {}})
-    assert read.elicitation == ElicitationCapability()
-    assert read.tasks is UNSET
-    assert stable(ServerCapabilities, {"completions": {}, "prompts": {}}).completions == {}
-
-
-def test_unknown_capabilities_and_fields_do_no_harm() -> None:
-    read = msgspec.json.decode(b'{"later": {"a": 1}, "tools": {"later": 1}}', type=ServerCapabilities)
-    assert msgspec.json.encode(read) == b'{"tools":{}}'
 
 
 def test_discover() -> None:
@@ -91,22 +70,38 @@ def test_discover() -> None:
     assert stable(DiscoverResult, value).meta == value["_meta"]
 
 
+META = {
+    "progressToken": "p",
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}},
+    "io.modelcontextprotocol/clientInfo": {"name": "c", "version": "1"},
+    "io.modelcontextprotocol/logLevel": "warning",
+    "traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+    "tracestate": "a=b",
+    "baggage": "c=d",
+}
+
+
 def test_request_meta() -> None:
-    value = {
-        "progressToken": "p",
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}},
-        "io.modelcontextprotocol/clientInfo": {"name": "c", "version": "1"},
-        "io.modelcontextprotocol/logLevel": "warning",
-        "traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
-        "tracestate": "a=b",
-        "baggage": "c=d",
-    }
-    meta = stable(PageParams, {"_meta": value, "cursor": "x"}).meta
-    assert isinstance(meta, RequestMeta)
+    meta = RequestMeta.read(stable(PageParams, {"_meta": META, "cursor": "x"}).meta)
     assert (meta.protocol_version, meta.progress_token, meta.log_level) == ("2026-07-28", "p", "warning")
     assert meta.client_info == Implementation(name="c", version="1")
     assert isinstance(meta.client_capabilities, ClientCapabilities)
+    assert stable(RequestMeta, META) == meta
+
+
+def test_keys_of_others_survive_in_meta_and_hinder_nobody_from_reading_it() -> None:
+    value = {"com.example/tenant": {"a": [1, None]}, "progressToken": 5, "io.modelcontextprotocol/related-task": {}}
+    params = stable(PageParams, {"_meta": value})
+    assert isinstance(params.meta, Raw)
+    assert msgspec.json.decode(params.meta) == value
+    assert RequestMeta.read(params.meta) == RequestMeta(progress_token=5)
+
+
+def test_no_meta_and_null_say_nothing() -> None:
+    assert RequestMeta.read(None) == NO_META
+    assert RequestMeta.read(msgspec.json.decode(b'{"_meta":null}', type=PageParams).meta) == NO_META
+    assert RequestMeta.read(raw(dict.fromkeys(META))) == NO_META
 
 
 @pytest.mark.parametrize("name", [name for name in dir(lifecycle) if name.startswith("META_")])
@@ -118,44 +113,32 @@ def test_the_names_of_meta_keys(name: str) -> None:
 
 @pytest.mark.parametrize("token", [1, -1, "", "t"])
 def test_a_progress_token_is_text_or_a_whole_number(token: int | str) -> None:
-    meta = stable(NoParams, {"_meta": {"progressToken": token}}).meta
-    assert isinstance(meta, RequestMeta)
-    assert meta.progress_token == token
+    assert stable(RequestMeta, {"progressToken": token}).progress_token == token
+
+
+@pytest.mark.parametrize(
+    ("value", "path"),
+    [
+        (b'{"progressToken":1.5}', r"`\$\.progressToken` in _meta"),
+        (b'{"io.modelcontextprotocol/logLevel":"loud"}', "logLevel.* in _meta"),
+        (b"[]", "object.* in _meta"),
+        (b'{"traceparent":"\xff"}', "in _meta"),
+    ],
+)
+def test_meta_that_does_not_fit_is_told_with_its_path(value: bytes, path: str) -> None:
+    with pytest.raises(InvalidParams, match=path):
+        RequestMeta.read(Raw(value))
 
 
 @pytest.mark.parametrize(
     ("kind", "value", "path"),
     [
-        (NoParams, {"_meta": {"progressToken": 1.5}}, r"\$\._meta\.progressToken"),
-        (NoParams, {"_meta": {"io.modelcontextprotocol/logLevel": "loud"}}, "logLevel"),
-        (NoParams, {"_meta": []}, r"\$\._meta"),
-        (NoParams, [], "object"),
-        (PageParams, {"cursor": 5}, r"\$\.cursor"),
-        (NoteParams, {"_meta": 1}, r"\$\._meta"),
         (InitializeParams, {"protocolVersion": "x", "capabilities": {}}, "clientInfo"),
-        (CacheableResult, {"ttlMs": "5"}, "ttlMs"),
+        (InitializeResult, {"protocolVersion": "x", "capabilities": {}}, "serverInfo"),
+        (DiscoverResult, {"supportedVersions": "x", "capabilities": {}}, r"\$\.supportedVersions"),
+        (NoteParams, {"_meta": 1}, r"\$\._meta"),
     ],
 )
-def test_what_does_not_fit_is_told_with_its_path(kind: type[Any], value: Any, path: str) -> None:
+def test_params_that_do_not_fit_are_told_with_their_path(kind: type[Any], value: Any, path: str) -> None:
     with pytest.raises(msgspec.ValidationError, match=path):
         msgspec.json.decode(msgspec.json.encode(value), type=kind)
-
-
-@pytest.mark.parametrize("kind", [Result, EmptyResult, CacheableResult, PageResult])
-def test_what_older_servers_leave_out_may_be_absent(kind: type[Result]) -> None:
-    assert stable(kind, {}).result_type is UNSET
-
-
-@pytest.mark.parametrize("ttl", [0, -1, 2**53])
-def test_any_whole_ttl_is_read(ttl: int) -> None:
-    assert stable(PageResult, {"ttlMs": ttl, "nextCursor": ""}).ttl_ms == ttl
-
-
-def test_an_empty_result_takes_any_object() -> None:
-    assert msgspec.json.decode(b'{"later": 1}', type=EmptyResult) == EmptyResult()
-
-
-def test_logging_levels_go_from_mild_to_severe() -> None:
-    assert LOGGING_LEVELS[0] == "debug"
-    assert LOGGING_LEVELS[-1] == "emergency"
-    assert LOGGING_LEVELS.index("warning") < LOGGING_LEVELS.index("error") < LOGGING_LEVELS.index("alert")

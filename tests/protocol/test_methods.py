@@ -1,55 +1,27 @@
-"""The method table: who sends what, when, and what else is known about it. `test_parity` checks the versions."""
+"""Rows: when a message exists, and how its params and its result are read. `test_parity` checks the versions."""
 
 import subprocess
 import sys
+from typing import Any
 
 import msgspec
 import pytest
+from msgspec import Raw
 
-from splice.protocol import methods
-from splice.protocol.lifecycle import CacheableResult, PageParams, PageResult, ServerCapabilities
-from splice.protocol.methods import CLIENT_METHODS, NOTES, SERVER_METHODS, TOOLS_CALL, Method, Note
+from protocol.wire import all_rows, methods
+from splice.errors import InvalidParams, RemoteProtocolError
+from splice.protocol.input import ELICIT, ELICITATION_COMPLETE
+from splice.protocol.jsonrpc import raw
+from splice.protocol.lifecycle import DISCOVER, INITIALIZE, PING
+from splice.protocol.methods import Method, Note
+from splice.protocol.progress import CANCELLED, PROGRESS, CancelledParams
+from splice.protocol.prompts import PROMPTS_GET
+from splice.protocol.tools import TOOLS_CALL, TOOLS_LIST, CallToolResult
 from splice.protocol.versions import HANDSHAKE_VERSIONS, LATEST_HANDSHAKE, LATEST_MODERN, V2025_11_25, VERSIONS
+from splice.protocol.wire import EmptyResult, NoParams, PageParams, PageResult, Result
 
-CAPABILITIES = {
-    "initialize": None,
-    "ping": None,
-    "server/discover": None,
-    "tools/list": "tools",
-    "tools/call": "tools",
-    "resources/list": "resources",
-    "resources/templates/list": "resources",
-    "resources/read": "resources",
-    "resources/subscribe": "resources.subscribe",
-    "resources/unsubscribe": "resources.subscribe",
-    "subscriptions/listen": None,
-    "prompts/list": "prompts",
-    "prompts/get": "prompts",
-    "completion/complete": "completions",
-    "logging/setLevel": "logging",
-    "sampling/createMessage": "sampling",
-    "roots/list": "roots",
-    "elicitation/create": "elicitation",
-    "tasks/get": "tasks",
-    "tasks/result": "tasks",
-    "tasks/cancel": "tasks.cancel",
-    "tasks/list": "tasks.list",
-}
-
-ROWS = CLIENT_METHODS | SERVER_METHODS
-
-
-def test_every_row_is_in_the_tables_under_its_name() -> None:
-    requests = {row.name: row for row in vars(methods).values() if isinstance(row, Method)}
-    notes = {row.name: row for row in vars(methods).values() if isinstance(row, Note)}
-    assert requests == ROWS
-    assert notes == NOTES
-    assert all(row.side in {"client", "both"} for row in CLIENT_METHODS.values())
-    assert all(row.side in {"server", "both"} for row in SERVER_METHODS.values())
-
-
-def test_capabilities() -> None:
-    assert {name: row.capability for name, row in ROWS.items()} == CAPABILITIES
+ROWS = methods()
+DEEP = b"[" * 100_000 + b"]" * 100_000
 
 
 def test_only_three_methods_may_ask() -> None:
@@ -61,50 +33,98 @@ def test_only_three_methods_may_ask() -> None:
 def test_the_same_three_are_named_in_a_header() -> None:
     named = {name: row.named_by for name, row in ROWS.items() if row.named_by}
     assert named == {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+    for name, field in named.items():
+        assert field in ROWS[name].params.__struct_fields__
 
 
-def test_pages_and_caches_follow_the_types() -> None:
+def test_a_list_takes_a_cursor_and_gives_one() -> None:
     for row in ROWS.values():
-        assert row.paged is issubclass(row.params, PageParams), row.name
-        assert row.paged is issubclass(row.result, PageResult), row.name
-        cacheable = issubclass(row.result, CacheableResult) and row.exists(LATEST_MODERN)
-        assert row.cacheable is cacheable, row.name
+        assert issubclass(row.params, PageParams) is issubclass(row.result, PageResult), row.name
 
 
 def test_exists() -> None:
     assert all(TOOLS_CALL.exists(version) for version in VERSIONS)
     assert not TOOLS_CALL.exists("2031-01-01")
-    assert [methods.PING.exists(version) for version in VERSIONS] == [True, True, True, True, False]
-    assert methods.DISCOVER.versions == {LATEST_MODERN}
-    assert methods.INITIALIZE.versions == set(HANDSHAKE_VERSIONS)
-    assert methods.ELICIT.exists(LATEST_HANDSHAKE)
-    assert methods.TASK_STATUS.versions == {V2025_11_25}
-    assert methods.CANCELLED.exists(LATEST_MODERN)
+    assert [PING.exists(version) for version in VERSIONS] == [True, True, True, True, False]
+    assert DISCOVER.versions == {LATEST_MODERN}
+    assert INITIALIZE.versions == set(HANDSHAKE_VERSIONS)
+    assert ELICIT.exists(LATEST_HANDSHAKE)
+    assert ELICITATION_COMPLETE.versions == {V2025_11_25}
+    assert CANCELLED.exists(LATEST_MODERN)
+
+
+@pytest.mark.parametrize("row", all_rows(), ids=lambda row: row.name)
+def test_params_are_read_as_the_type_of_the_row(row: Note[Any]) -> None:
+    try:
+        assert type(row.read_params(None)) is row.params
+    except InvalidParams as error:
+        assert "missing required field" in error.message  # noqa: PT017 - both are right, by the row
+    with pytest.raises(InvalidParams, match="Invalid params: "):
+        row.read_params(Raw(b"[]"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [b"5", b'"x"', b"{", b"{'a': 1}", b'{"a": ' + DEEP + b"}", b'{"\xff": 1}', b'{"name": "\xff"}'],
+    ids=range(7),
+)
+def test_params_that_cannot_be_read_are_invalid(text: bytes) -> None:
+    with pytest.raises(InvalidParams, match="Invalid params: ") as caught:
+        TOOLS_CALL.read_params(Raw(text))
+    assert caught.value.__cause__ is None
+
+
+def test_absent_params_are_an_empty_object() -> None:
+    assert PING.read_params(None) == NoParams()
+    assert CANCELLED.read_params(None) == CancelledParams()
 
 
 @pytest.mark.parametrize("row", ROWS.values(), ids=lambda row: row.name)
-def test_decoders_are_compiled_once_when_they_are_needed(row: Method[msgspec.Struct, msgspec.Struct]) -> None:
-    assert row.params_decoder is row.params_decoder
-    assert row.result_decoder.type is row.result
-    assert row.params_decoder.type is row.params
+def test_a_malformed_result_is_the_peers_fault(row: Method[Any, Any]) -> None:
+    for text in (b"null", b"[]", b"5", b'{"_meta":5}', b'{"_meta":' + DEEP + b"}"):
+        with pytest.raises(RemoteProtocolError, match=f"The result of {row.name} is malformed: "):
+            row.read_result(Raw(text))
 
 
-@pytest.mark.parametrize("row", NOTES.values(), ids=lambda row: row.name)
-def test_notes_have_decoders_too(row: Note[msgspec.Struct]) -> None:
-    assert row.params_decoder is row.params_decoder
-    assert row.params_decoder.type is row.params
+def test_null_reads_as_absent_in_params_and_in_results() -> None:
+    params = PROMPTS_GET.read_params(Raw(b'{"name":"a","arguments":null,"requestState":null,"_meta":null}'))
+    assert params == PROMPTS_GET.params(name="a")
+    assert TOOLS_CALL.read_result(Raw(b'{"content":[],"isError":null}')) == CallToolResult(content=[])
+    result = TOOLS_CALL.read_result(Raw(b'{"content":[],"isError":null,"structuredContent":{"a":null}}'))
+    assert result == CallToolResult(content=[], structured_content={"a": None})
+    assert TOOLS_LIST.read_result(Raw(b'{"tools":[],"nextCursor":null}')).next_cursor is None
+    assert PING.read_result(Raw(b"{}")) == EmptyResult()
 
 
-def test_importing_compiles_nothing() -> None:
+class Kept(Result, kw_only=True):
+    ttl: int | None
+    note: str = ""
+
+
+def test_a_null_that_is_due_stays() -> None:
+    row = Method(name="com.example/keep", params=NoParams, result=Kept)
+    assert row.read_result(raw({"ttl": None, "_meta": None})).ttl is None
+
+
+def test_a_null_where_something_must_be_is_malformed() -> None:
+    with pytest.raises(RemoteProtocolError, match="content"):
+        TOOLS_CALL.read_result(Raw(b'{"content":null}'))
+    with pytest.raises(InvalidParams, match=r"\$\.progress"):
+        PROGRESS.read_params(Raw(b'{"progressToken":1,"progress":null}'))
+
+
+def test_importing_compiles_no_decoders() -> None:
     code = (
-        "from splice.protocol import methods as m;"
-        "rows = [*m.CLIENT_METHODS.values(), *m.SERVER_METHODS.values(), *m.NOTES.values()];"
-        "assert not any(row.__dict__ for row in rows)"
+        "import pkgutil, importlib, splice.protocol as p\n"
+        "from splice.protocol.methods import Note\n"
+        "for each in pkgutil.iter_modules(p.__path__, 'splice.protocol.'):\n"
+        "    for row in vars(importlib.import_module(each.name)).values():\n"
+        "        assert not (isinstance(row, Note) and row.__dict__), row\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=20)
 
 
-def test_capabilities_of_servers_are_fields_of_theirs() -> None:
-    for row in CLIENT_METHODS.values():
-        if row.capability:
-            assert row.capability.split(".")[0] in ServerCapabilities.__struct_fields__
+def test_a_row_of_ones_own() -> None:
+    row = Method(name="com.example/add", params=NoParams, result=EmptyResult)
+    assert row.versions == frozenset(VERSIONS)
+    assert msgspec.json.encode(row.read_result(Raw(b"{}"))) == b"{}"

@@ -9,6 +9,12 @@ from hypothesis import strategies as st
 from msgspec import Struct
 
 from protocol.wire import foreign, instances, span_of, wire_types
+from splice.protocol.capabilities import (
+    ClientCapabilities,
+    ElicitationCapability,
+    RootsCapability,
+    SamplingCapability,
+)
 from splice.protocol.content import (
     Annotations,
     AudioContent,
@@ -22,16 +28,8 @@ from splice.protocol.content import (
     ToolUseContent,
 )
 from splice.protocol.input import CreateMessageParams, CreateMessageResult, ElicitParams, SamplingMessage
-from splice.protocol.lifecycle import (
-    ClientCapabilities,
-    ElicitationCapability,
-    Icon,
-    Implementation,
-    InitializeParams,
-    RequestMeta,
-    RootsCapability,
-    SamplingCapability,
-)
+from splice.protocol.jsonrpc import NULL, raw
+from splice.protocol.lifecycle import InitializeParams, RequestMeta
 from splice.protocol.narrow import covers, narrow
 from splice.protocol.prompts import GetPromptResult, PromptMessage
 from splice.protocol.resources import ListResourcesResult, Resource
@@ -48,6 +46,7 @@ from splice.protocol.versions import (
     Since,
     Until,
 )
+from splice.protocol.wire import Icon, Implementation
 
 AUDIO = AudioContent(data="AA==", mime_type="audio/wav")
 LINK = ResourceLink(uri="file:///r", name="report")
@@ -104,7 +103,7 @@ def test_what_needs_no_change_is_shared_with_the_original() -> None:
     assert page.next_cursor == "c"
 
 
-@pytest.mark.parametrize("value", [None, 5, "x", {"content": []}, [FULL_TOOL], msgspec.UNSET, msgspec.Raw(b"{}")])
+@pytest.mark.parametrize("value", [None, 5, "x", {"content": []}, [FULL_TOOL], msgspec.Raw(b"{}")])
 def test_anything_but_a_struct_is_returned_as_it_is(value: object) -> None:
     assert narrow(value, V2024_11_05) is value
 
@@ -165,7 +164,7 @@ def test_several_blocks_become_several_messages_where_one_is_allowed() -> None:
         ("assistant", TextContent(text="[tool_use left out: add, c1]")),
         ("user", TextContent(text="[tool_result left out: c1]")),
     ]
-    assert narrowed.tools is msgspec.UNSET
+    assert narrowed.tools is None
     assert narrow(params, V2025_11_25) is params
 
 
@@ -215,12 +214,13 @@ def test_capabilities_a_version_lacks_are_not_declared() -> None:
 
 def test_a_request_loses_what_only_the_newest_version_says() -> None:
     meta = RequestMeta(progress_token=1, protocol_version=LATEST_MODERN, log_level="info")
-    params = CallToolParams(name="t", request_state="s", input_responses={}, meta=meta)
-    assert written(narrow(params, V2025_11_25)) == {"name": "t", "_meta": {"progressToken": 1}}
+    assert written(narrow(meta, V2025_11_25)) == {"progressToken": 1}
+    params = CallToolParams(name="t", request_state="s", input_responses={}, meta=raw({"a": 1}))
+    assert written(narrow(params, V2025_11_25)) == {"name": "t", "_meta": {"a": 1}}
 
 
 def test_null_is_a_value_to_clear_like_any_other() -> None:
-    result = CallToolResult(content=[], structured_content=None)
+    result = CallToolResult(content=[], structured_content=NULL)
     assert written(narrow(result, V2025_06_18)) == {"content": [], "structuredContent": None}
     assert written(narrow(result, V2025_03_26)) == {"content": []}
 

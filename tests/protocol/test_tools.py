@@ -4,10 +4,11 @@ from typing import Any
 
 import msgspec
 import pytest
-from msgspec import UNSET, Raw
+from msgspec import Raw
 
 from protocol.wire import stable
 from splice.protocol.content import ImageContent, TextContent
+from splice.protocol.jsonrpc import NULL
 from splice.protocol.tools import CallToolParams, CallToolResult, ListToolsResult, Tool
 
 TOOL = {
@@ -54,14 +55,22 @@ def test_answers_of_the_client_are_not_read() -> None:
     assert params.request_state == "s"
     assert isinstance(params.input_responses, dict)
     assert bytes(params.input_responses["k"]) == b'{"action": "accept"}'
-    assert stable(CallToolParams, {"name": "t"}).arguments is UNSET
+    assert stable(CallToolParams, {"name": "t"}).arguments is None
 
 
-@pytest.mark.parametrize("structured", [None, 0, False, "", [], {}, {"a": 1}, [{"b": None}]])
+@pytest.mark.parametrize("structured", [0, False, "", [], {}, {"a": 1}, [{"b": None}]])
 def test_structured_content_is_any_json(structured: Any) -> None:
-    result = stable(CallToolResult, {"content": [], "structuredContent": structured, "isError": False})
+    result = stable(CallToolResult, {"content": [], "structuredContent": structured, "isError": True})
     assert result.structured_content == structured
-    assert stable(CallToolResult, {"content": []}).structured_content is UNSET
+
+
+def test_absent_and_null_read_alike_in_a_result_but_null_can_be_sent() -> None:
+    for text in (b'{"content":[]}', b'{"content":[],"structuredContent":null}'):
+        read = msgspec.json.decode(text, type=CallToolResult)
+        assert (read.structured_content, read.is_error) == (None, False)
+        assert msgspec.json.encode(read) == b'{"content":[]}'
+    sent = CallToolResult(content=[], structured_content=NULL)
+    assert msgspec.json.encode(sent) == b'{"content":[],"structuredContent":null}'
 
 
 def test_text_is_what_the_text_blocks_say() -> None:

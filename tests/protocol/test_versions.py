@@ -4,6 +4,7 @@ import pytest
 from msgspec.structs import asdict
 
 from splice.errors import (
+    HEADER_MISMATCH,
     INVALID_PARAMS,
     INVALID_REQUEST,
     MISSING_CLIENT_CAPABILITY,
@@ -11,11 +12,10 @@ from splice.errors import (
     URL_ELICITATION_REQUIRED,
 )
 from splice.protocol.versions import (
+    ASSUMED_VERSION,
     FACTS,
-    HANDSHAKE_VERSIONS,
     LATEST_HANDSHAKE,
     LATEST_MODERN,
-    MODERN_VERSIONS,
     V2024_11_05,
     V2025_03_26,
     V2025_06_18,
@@ -28,10 +28,10 @@ from splice.protocol.versions import (
 
 TABLE = {
     "batches": "-x---",
-    "session_header": "-xxx-",
     "version_header": "--xxx",
     "resumable": "-xxx-",
     "priming_event": "---x-",
+    "mirrored_headers": "----x",
     "closed_stream_cancels": "----x",
     "request_meta": "----x",
     "elicitation": "--xxx",
@@ -55,13 +55,30 @@ def test_the_versions_in_order() -> None:
 def test_facts(version: str) -> None:
     facts = asdict(FACTS[version])
     assert facts.pop("version") == version
-    assert facts.pop("era") == ("legacy" if version in HANDSHAKE_VERSIONS else "modern")
-    modern = version in MODERN_VERSIONS
-    assert facts.pop("resource_not_found") == (INVALID_PARAMS if modern else RESOURCE_NOT_FOUND)
-    assert facts.pop("missing_capability") == (MISSING_CLIENT_CAPABILITY if modern else INVALID_REQUEST)
-    newest_session = version == V2025_11_25
-    assert facts.pop("url_elicitation_required") == (URL_ELICITATION_REQUIRED if newest_session else INVALID_REQUEST)
+    facts.pop("codes")
     assert facts == {name: row[position(version)] == "x" for name, row in TABLE.items()}
+
+
+CODES = {
+    RESOURCE_NOT_FOUND: [RESOURCE_NOT_FOUND] * 4 + [INVALID_PARAMS],
+    MISSING_CLIENT_CAPABILITY: [INVALID_REQUEST] * 4 + [MISSING_CLIENT_CAPABILITY],
+    URL_ELICITATION_REQUIRED: [INVALID_REQUEST] * 3 + [URL_ELICITATION_REQUIRED, INVALID_REQUEST],
+}
+"""Our code -> the one on the wire, oldest version first."""
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_code_of_an_error_depends_on_the_version(version: str) -> None:
+    facts, place = FACTS[version], position(version)
+    assert {code: facts.code_of(code) for code in CODES} == {code: row[place] for code, row in CODES.items()}
+    assert facts.codes.keys() <= CODES.keys()
+    for code in (INVALID_PARAMS, INVALID_REQUEST, HEADER_MISMATCH, 0, -1, 77):
+        assert facts.code_of(code) == code
+
+
+def test_a_request_without_a_version_is_taken_for_one_of_the_last_version_without_a_header_for_it() -> None:
+    following = VERSIONS[position(ASSUMED_VERSION) + 1]
+    assert (FACTS[ASSUMED_VERSION].version_header, FACTS[following].version_header) == (False, True)
 
 
 @pytest.mark.parametrize("version", ["", "2024-11-06", "2031-01-01", "DRAFT", "2025-11-25 "])

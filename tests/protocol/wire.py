@@ -2,18 +2,24 @@
 
 import inspect
 import json
+import pkgutil
 from collections.abc import Iterator
 from functools import cache
+from importlib import import_module
+from types import ModuleType
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 import msgspec
 from hypothesis import strategies as st
-from msgspec import NODEFAULT, UNSET, Raw, Struct, UnsetType
+from msgspec import NODEFAULT, Raw, Struct
 from msgspec.structs import FieldInfo, fields
 
-from splice.protocol import content, lifecycle, notifications, prompts, resources, tasks, tools
+from splice import protocol
+from splice.protocol import content
 from splice.protocol import input as asked
+from splice.protocol.methods import Method, Note
 from splice.protocol.narrow import covers
+from splice.protocol.wire import Wire
 
 S = TypeVar("S", bound=Struct)
 
@@ -21,7 +27,8 @@ SAMPLING_CONTENT: Any = asked.SamplingContent
 LISTS: tuple[object, ...] = get_args(SAMPLING_CONTENT)[-1].__metadata__
 """Since when several blocks may stand where one does."""
 
-MODULES = (content, asked, lifecycle, notifications, prompts, resources, tasks, tools)
+BASES = {"Wire", "Meta", "LaterMeta", "Named", "ResourceDescription", "Spoken"}
+"""Bases without a name on the wire."""
 
 
 def stable(kind: type[S], value: Any) -> S:
@@ -31,14 +38,35 @@ def stable(kind: type[S], value: Any) -> S:
     return read
 
 
-def wire_types() -> dict[str, type[Struct]]:
-    """All Structs of the protocol package, by name."""
+def modules() -> list[ModuleType]:
+    """All modules of the protocol package."""
+    return [import_module(each.name) for each in pkgutil.iter_modules(protocol.__path__, "splice.protocol.")]
+
+
+def wire_types() -> dict[str, type[Wire]]:
+    """All Structs of the specification, by name."""
     return {
         name: kind
-        for module in MODULES
+        for module in modules()
         for name, kind in inspect.getmembers(module, inspect.isclass)
-        if issubclass(kind, Struct) and kind.__module__ == module.__name__
+        if issubclass(kind, Wire) and kind.__module__ == module.__name__ and name not in BASES
     }
+
+
+def methods() -> dict[str, Method[Any, Any]]:
+    """Find the rows of all requests, by name."""
+    return {row.name: row for row in all_rows() if isinstance(row, Method)}
+
+
+def notes() -> dict[str, Note[Any]]:
+    """Find the rows of all notifications, by name."""
+    return {row.name: row for row in all_rows() if not isinstance(row, Method)}
+
+
+def all_rows() -> list[Note[Any]]:
+    """All rows of the protocol package, each once."""
+    found = {id(row): row for module in modules() for row in vars(module).values() if isinstance(row, Note)}
+    return list(found.values())
 
 
 def span_of(kind: type[Struct]) -> tuple[object, ...]:
@@ -59,7 +87,7 @@ def foreign(value: Any, version: str) -> Iterator[str]:
     for field in fields(value):
         inner = getattr(value, field.name)
         where = f"{type(value).__name__}.{field.name}"
-        if inner is not UNSET and not covers(marks_of(field), version):
+        if inner is not None and not covers(marks_of(field), version):
             yield where
         for item in inner if isinstance(inner, list) else [inner]:
             if isinstance(item, Struct) and not covers(span_of(type(item)), version):
@@ -78,7 +106,6 @@ PLAIN: dict[Any, st.SearchStrategy[Any]] = {
     float: st.sampled_from([0.0, 0.5, -1e300]),
     bool: st.booleans(),
     type(None): st.none(),
-    UnsetType: st.just(UNSET),
     Any: JSON,
     Raw: st.just(Raw(b'{"a": 1}')),
 }
@@ -86,7 +113,7 @@ PLAIN: dict[Any, st.SearchStrategy[Any]] = {
 ALWAYS: dict[type[Struct], dict[str, st.SearchStrategy[Any]]] = {
     asked.ElicitParams: {"requested_schema": st.just({"type": "object"}), "url": st.just("https://a.example/")},
     asked.InputRequiredResult: {"request_state": WORD},
-    content.ResourceContents: {"text": WORD, "blob": st.just(UNSET)},
+    content.ResourceContents: {"text": WORD, "blob": st.none()},
 }
 """What a type insists on beyond its fields."""
 
@@ -119,4 +146,4 @@ def instances(kind: type[S]) -> st.SearchStrategy[S]:
 
 def any_of(field: FieldInfo) -> st.SearchStrategy[Any]:
     made = values(field.type)
-    return made if field.default is NODEFAULT else st.just(UNSET) | made
+    return made if field.default is NODEFAULT else st.just(field.default) | made

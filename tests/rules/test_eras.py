@@ -3,69 +3,82 @@
 import json
 from typing import Any
 
+import msgspec
 import pytest
-from msgspec import UNSET, Raw
+from msgspec import Raw
 
+from protocol.wire import methods
 from splice.errors import (
     InvalidParams,
     InvalidRequest,
+    LocalProtocolError,
     MethodNotFound,
-    MissingClientCapability,
     RPCError,
     UnsupportedProtocolVersion,
 )
-from splice.protocol.content import TextContent
-from splice.protocol.input import CreateMessageParams, ElicitParams, InputRequiredResult, SamplingMessage, ToolChoice
-from splice.protocol.jsonrpc import Notification, Request, raw
+from splice.protocol.capabilities import ClientCapabilities, RootsCapability
+from splice.protocol.input import ROOTS_LIST, InputRequest, InputRequiredResult
+from splice.protocol.jsonrpc import Request, raw
 from splice.protocol.lifecycle import (
+    INITIALIZE,
     META_CLIENT_CAPABILITIES,
+    META_CLIENT_INFO,
+    META_LOG_LEVEL,
     META_PROTOCOL_VERSION,
     META_SERVER_INFO,
-    ClientCapabilities,
-    ElicitationCapability,
-    EmptyResult,
-    Implementation,
+    PING,
     InitializeParams,
-    PageParams,
-    Params,
-    RootsCapability,
-    SamplingCapability,
+    RequestMeta,
 )
-from splice.protocol.methods import CLIENT_METHODS, CREATE_MESSAGE, ELICIT, ROOTS_LIST
+from splice.protocol.methods import Method
 from splice.protocol.resources import ReadResourceResult
-from splice.protocol.tools import CallToolParams, CallToolResult, ListToolsResult
+from splice.protocol.tools import TOOLS_CALL, TOOLS_LIST, CallToolParams, CallToolResult, ListToolsResult
 from splice.protocol.versions import FACTS, HANDSHAKE_VERSIONS, LATEST_HANDSHAKE, LATEST_MODERN, VERSIONS
+from splice.protocol.wire import EmptyResult, Implementation, NoParams, PageParams, Params
 from splice.rules.eras import (
     LEGACY,
     MODERN,
     Admitted,
-    Session,
     Stamp,
+    Suspend,
     admit,
-    check_meta,
+    discoverable_versions,
     era_of,
     handshake_version,
-    is_modern,
-    require,
+    is_version_of_requests,
+    names_its_version,
 )
-from splice.rules.journal import Journal, Suspend
+from splice.rules.journal import Journal
+from splice.rules.sessions import NO_CAPABILITIES, Session
 from support.wire import JSON, meta
 
 INFO = Implementation(name="server", version="1")
 CLIENT = Implementation(name="client", version="2")
+ROWS = methods()
+
+
+def unconfirmed(version: str | None, row: Method[Any, Any] | None, params: Params) -> None:
+    """Nothing was carried beside the body."""
 
 
 def request(method: str, params: JSON = None) -> Request:
-    return Request(1, method, UNSET if params is None else Raw(json.dumps(params).encode()))
+    return Request(1, method, None if params is None else Raw(json.dumps(params).encode()))
 
 
-def session(version: str | None = LATEST_HANDSHAKE, **fields: Any) -> Session:
-    return Session(version=version, **fields)
+def session(version: str | None = LATEST_HANDSHAKE) -> Session:
+    opened = Session()
+    if version is not None:
+        opened.open(version)
+    return opened
+
+
+def admitted(method: str, params: JSON, at: Session | None) -> Admitted:
+    return admit(request(method, params), at, ROWS.get(method), unconfirmed)
 
 
 def refusal(method: str, params: JSON, at: Session | None) -> RPCError:
     with pytest.raises(RPCError) as caught:
-        admit(request(method, params), at)
+        admitted(method, params, at)
     return caught.value
 
 
@@ -73,53 +86,63 @@ def refusal(method: str, params: JSON, at: Session | None) -> RPCError:
 
 
 @pytest.mark.parametrize("at", [None, session(None)], ids=["no session", "not initialized"])
-@pytest.mark.parametrize("method", sorted({*CLIENT_METHODS, "no/such"} - {"initialize", "ping"}))
+@pytest.mark.parametrize("method", sorted({*ROWS, "no/such"} - {"initialize", "ping"}))
 def test_nothing_runs_before_initialize(method: str, at: Session | None) -> None:
     assert isinstance(refusal(method, {}, at), (InvalidRequest, InvalidParams))
     if method in {"tools/list", "no/such"}:
         assert "initialize" in refusal(method, {}, at).message
+    assert at is None or not at.ready
 
 
 def test_initialize_and_ping_run_before_initialize() -> None:
     params = {"protocolVersion": "x", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}
-    admitted = admit(request("initialize", params), session(None))
-    assert isinstance(admitted.params, InitializeParams)
-    assert admitted.facts.version == LATEST_HANDSHAKE
-    assert admit(request("ping"), session(None)).method.name == "ping"
-    assert admit(request("ping"), None).session is None
+    found = admitted("initialize", params, session(None))
+    assert isinstance(found.params, InitializeParams)
+    assert found.declared.facts.version == LATEST_HANDSHAKE
+    assert found.declared.capabilities == NO_CAPABILITIES
+    assert admitted("ping", None, session(None)).params == NoParams()
+    assert admitted("ping", None, None).era is LEGACY
 
 
-def test_a_legacy_request_is_who_its_session_is() -> None:
-    capabilities = ClientCapabilities(roots=RootsCapability())
-    at = session("2025-06-18", capabilities=capabilities, client_info=CLIENT, log_level="error")
-    admitted = admit(request("tools/call", {"name": "t", "_meta": {"progressToken": "p"}}), at)
-    assert admitted.era is LEGACY
-    assert admitted.facts is FACTS["2025-06-18"]
-    assert admitted.capabilities is capabilities
-    assert admitted.client_info is CLIENT
-    assert admitted.log_level == "error"
-    assert admitted.progress_token == "p"
-    assert admitted.session is at
-    assert isinstance(admitted.params, CallToolParams)
+def test_a_request_of_a_session_declares_what_the_session_does() -> None:
+    at = Session()
+    at.open("2025-06-18", ClientCapabilities(roots=RootsCapability()), CLIENT)
+    found = admitted("tools/call", {"name": "t", "_meta": {"progressToken": "p", "com.example/a": 1}}, at)
+    assert found.era is LEGACY
+    assert found.declared is at.declared
+    assert found.meta.progress_token == "p"
+    assert isinstance(found.params, CallToolParams)
+    assert isinstance(found.params.meta, Raw)
+    assert msgspec.json.decode(found.params.meta) == {"progressToken": "p", "com.example/a": 1}
 
 
-def test_a_modern_request_is_who_it_says_itself() -> None:
-    said = meta(capabilities={"roots": {}}, level="debug", token=7)
-    admitted = admit(request("tools/call", {"name": "t", "_meta": said}), session("2024-11-05", log_level="error"))
-    assert admitted.era is MODERN
-    assert admitted.facts.version == LATEST_MODERN
-    assert admitted.capabilities.roots is not UNSET
-    assert admitted.client_info is not None
-    assert admitted.client_info.name == "tests"
-    assert admitted.log_level == "debug"
-    assert admitted.progress_token == 7
-    assert admitted.session is None
+def test_a_request_but_no_ping_shows_that_the_client_is_ready() -> None:
+    at = session()
+    admitted("ping", None, at)
+    assert not at.ready
+    admitted("tools/list", None, at)
+    assert at.ready
+
+
+def test_a_request_that_names_its_version_declares_for_itself() -> None:
+    said = {**meta(capabilities={"roots": {}}, level="debug", token=7), "com.example/tenant": "acme"}
+    at = session("2024-11-05")
+    found = admitted("tools/call", {"name": "t", "_meta": said}, at)
+    assert found.era is MODERN
+    assert found.declared.facts.version == LATEST_MODERN
+    assert found.declared.capabilities.roots is not None
+    assert found.declared.client_info == Implementation(name="tests", version="1")
+    assert found.declared.log_level == "debug"
+    assert found.meta.progress_token == 7
+    assert msgspec.json.decode(found.params.meta) == said
+    assert not at.ready  # it does not belong to the session
 
 
 @pytest.mark.parametrize(
     ("said", "error"),
     [
         ({META_PROTOCOL_VERSION: LATEST_MODERN}, InvalidParams),
+        ({META_PROTOCOL_VERSION: LATEST_MODERN, META_CLIENT_CAPABILITIES: None}, InvalidParams),
         ({META_PROTOCOL_VERSION: "2099-01-01", META_CLIENT_CAPABILITIES: {}}, UnsupportedProtocolVersion),
         ({META_PROTOCOL_VERSION: "2025-11-25", META_CLIENT_CAPABILITIES: {}}, UnsupportedProtocolVersion),
         ({META_PROTOCOL_VERSION: "", META_CLIENT_CAPABILITIES: {}}, UnsupportedProtocolVersion),
@@ -131,55 +154,74 @@ def test_a_modern_request_is_who_it_says_itself() -> None:
     ],
 )
 @pytest.mark.parametrize("method", ["tools/list", "server/discover", "no/such"])
-def test_a_modern_request_must_say_who_it_is(said: JSON, error: type[RPCError], method: str) -> None:
+def test_a_request_that_names_its_version_must_declare_the_rest(said: JSON, error: type[RPCError], method: str) -> None:
     assert isinstance(refusal(method, {"_meta": said}, None), error)
+
+
+def test_a_modern_request_without_a_version_is_invalid() -> None:
+    with pytest.raises(InvalidParams, match=META_PROTOCOL_VERSION):
+        MODERN.admit(TOOLS_LIST, RequestMeta(client_capabilities=ClientCapabilities()), None)
 
 
 def test_an_unsupported_version_is_answered_with_those_that_are() -> None:
     said = {META_PROTOCOL_VERSION: "2099-01-01", META_CLIENT_CAPABILITIES: {}}
     data = refusal("tools/list", {"_meta": said}, None).data
     assert data == {"supported": [LATEST_MODERN], "requested": "2099-01-01"}
+    assert discoverable_versions() == [LATEST_MODERN]
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-@pytest.mark.parametrize("method", sorted(CLIENT_METHODS))
+@pytest.mark.parametrize("method", sorted(ROWS))
 def test_a_method_runs_in_the_versions_that_have_it(method: str, version: str) -> None:
     said = meta() if FACTS[version].request_meta else {}
     at = None if FACTS[version].request_meta else session(version)
-    row = CLIENT_METHODS[method]
+    row = ROWS[method]
     try:
-        admitted = admit(request(method, {"_meta": said}), at)
+        found = admitted(method, {"_meta": said}, at)
     except MethodNotFound:
         assert not row.exists(version)
     except InvalidParams:
         assert row.exists(version)
     else:
         assert row.exists(version)
-        assert admitted.method is row
+        assert isinstance(found.params, row.params)
 
 
 @pytest.mark.parametrize("at", [session(), None], ids=["legacy", "modern"])
-def test_an_unknown_method_is_not_found_whatever_its_params(at: Session | None) -> None:
+def test_a_method_that_is_not_answered_is_not_found_whatever_its_params(at: Session | None) -> None:
     said = {} if at else meta()
     for params in ({"_meta": said}, {"_meta": said, "x": 1}):
         assert isinstance(refusal("no/such", params, at), MethodNotFound)
-    assert isinstance(refusal("sampling/createMessage", {"_meta": said}, at), MethodNotFound)
 
 
-@pytest.mark.parametrize("params", [[], "x", 1, True, None, {"name": 1}, {"name": "t", "_meta": []}, {}])
+@pytest.mark.parametrize("method", ["no/such", "tools/call"])
+@pytest.mark.parametrize("params", [[], "x", 1, True, {"_meta": []}, {"_meta": "x"}])
+def test_params_that_are_not_an_object_are_invalid(method: str, params: JSON) -> None:
+    assert isinstance(refusal(method, params, session()), InvalidParams)
+
+
+@pytest.mark.parametrize("params", [{"name": 1}, {"name": "t", "_meta": []}, {}, {"name": None}])
 def test_params_of_the_wrong_shape_are_invalid(params: JSON) -> None:
-    broken = Request(1, "tools/call", Raw(json.dumps(params).encode()))
-    with pytest.raises(InvalidParams):
-        admit(broken, session())
+    assert isinstance(refusal("tools/call", params, session()), InvalidParams)
+
+
+def test_meta_that_is_null_is_absent() -> None:
+    found = admitted("tools/call", {"name": "t", "_meta": None, "arguments": None}, session())
+    assert found.params == CallToolParams(name="t")
+    assert found.meta == RequestMeta()
+    found = admitted("tools/list", {"_meta": {META_PROTOCOL_VERSION: None, "progressToken": None}}, session())
+    assert found.era is LEGACY
 
 
 def test_params_that_nest_for_ever_are_invalid() -> None:
     deep = b'{"name":"t","_meta":' + b'{"progressToken":' * 3000 + b"1" + b"}" * 3001
     with pytest.raises(InvalidParams):
-        admit(Request(1, "tools/call", Raw(deep)), session())
+        admit(Request(1, "tools/call", Raw(deep)), session(), TOOLS_CALL, unconfirmed)
+    with pytest.raises(InvalidParams):
+        admit(Request(1, "no/such", Raw(deep)), session(), None, unconfirmed)
 
 
-def test_of_several_faults_the_one_about_the_speaker_comes_first() -> None:
+def test_of_several_faults_the_one_of_meta_comes_first() -> None:
     said = {META_PROTOCOL_VERSION: "2099-01-01", META_CLIENT_CAPABILITIES: {}}
     assert isinstance(refusal("tools/call", {"_meta": said}, None), UnsupportedProtocolVersion)
     assert isinstance(refusal("resources/subscribe", {"_meta": meta()}, None), MethodNotFound)
@@ -189,23 +231,9 @@ def test_of_several_faults_the_one_about_the_speaker_comes_first() -> None:
 # finish
 
 
-def admitted_at(version: str, **fields: Any) -> Admitted:
-    method = CLIENT_METHODS["tools/call"]
-    facts = FACTS[version]
-    given: dict[str, Any] = {
-        "capabilities": ClientCapabilities(),
-        "client_info": None,
-        "log_level": None,
-        "progress_token": None,
-        "session": None,
-        **fields,
-    }
-    return Admitted(era_of(facts), method, Params(), facts, **given)
-
-
 def finished(result: Any, version: str) -> JSON:
-    admitted = admitted_at(version)
-    return json.loads(bytes(raw(admitted.era.finish(result, admitted, raw(INFO)))))
+    facts = FACTS[version]
+    return json.loads(bytes(raw(era_of(facts).finish(result, facts, raw(INFO)))))
 
 
 @pytest.mark.parametrize("version", HANDSHAKE_VERSIONS)
@@ -237,8 +265,15 @@ def test_what_a_result_says_of_itself_stays() -> None:
     assert finished(result, LATEST_MODERN)["_meta"] == {META_SERVER_INFO: {"name": "server", "version": "1"}, "a": 1}
 
 
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_result_that_is_written_already_is_finished(version: str) -> None:
+    result: Any = Raw(b'{"tools":[]}')
+    assert era_of(FACTS[version]).finish(result, FACTS[version], raw(INFO)) is result
+
+
 def test_a_result_that_asks_says_so() -> None:
-    wire = finished(InputRequiredResult(request_state="s"), LATEST_MODERN)
+    result = InputRequiredResult(request_state="s")
+    wire = finished(result, LATEST_MODERN)
     assert wire["resultType"] == "input_required"
     assert META_SERVER_INFO in wire["_meta"]
 
@@ -246,131 +281,160 @@ def test_a_result_that_asks_says_so() -> None:
 # stamp
 
 
-def test_a_legacy_request_carries_a_progress_token_and_no_more() -> None:
-    stamp = Stamp(version="2025-11-25", capabilities=ClientCapabilities(), client_info=CLIENT, log_level="info")
-    assert LEGACY.stamp(PageParams(), stamp, None).meta is UNSET
-    assert json.loads(bytes(raw(LEGACY.stamp(PageParams(), stamp, 3)))) == {"_meta": {"progressToken": 3}}
+def informed(version: str) -> Stamp:
+    """Make a stamp that asks for log messages."""
+    stamp = Stamp(version, ClientCapabilities(), CLIENT)
+    stamp.log_level = "info"
+    return stamp
+
+
+def legacy_meta(token: Any = None, more: Any = None) -> JSON:
+    said = LEGACY.stamp(informed("2025-11-25"), token, more)
+    return None if said is None else json.loads(bytes(said))
+
+
+def modern_meta(token: Any = None, more: Any = None) -> JSON:
+    said = MODERN.stamp(informed(LATEST_MODERN), token, more)
+    assert said is not None
+    return json.loads(bytes(said))
+
+
+OURS = {
+    META_PROTOCOL_VERSION: LATEST_MODERN,
+    META_CLIENT_CAPABILITIES: {},
+    META_CLIENT_INFO: {"name": "client", "version": "2"},
+    META_LOG_LEVEL: "info",
+}
+
+
+def test_a_legacy_request_carries_a_progress_token_and_what_the_caller_adds() -> None:
+    assert legacy_meta() is None
+    assert legacy_meta(more={}) is None
+    assert legacy_meta(3) == {"progressToken": 3}
+    assert legacy_meta(0) == {"progressToken": 0}
+    assert legacy_meta(more={"a": None}) == {"a": None}
+    assert legacy_meta("p", {"a": 1, "progressToken": "theirs"}) == {"a": 1, "progressToken": "p"}
 
 
 def test_a_modern_request_carries_everything() -> None:
-    stamp = Stamp(version=LATEST_MODERN, capabilities=ClientCapabilities(), client_info=CLIENT, log_level="info")
-    params = MODERN.stamp(PageParams(cursor="c"), stamp, "p")
-    assert json.loads(bytes(raw(params))) == {
-        "cursor": "c",
-        "_meta": {
-            "progressToken": "p",
-            META_PROTOCOL_VERSION: LATEST_MODERN,
-            META_CLIENT_CAPABILITIES: {},
-            "io.modelcontextprotocol/clientInfo": {"name": "client", "version": "2"},
-            "io.modelcontextprotocol/logLevel": "info",
-        },
-    }
+    assert modern_meta() == OURS
+    assert modern_meta("p") == {**OURS, "progressToken": "p"}
+    assert modern_meta(more={"com.example/tenant": "acme"}) == {**OURS, "com.example/tenant": "acme"}
 
 
-def test_what_a_client_keeps_to_itself_is_left_out() -> None:
-    params = MODERN.stamp(PageParams(), Stamp(version=LATEST_MODERN, capabilities=ClientCapabilities()), None)
-    assert json.loads(bytes(raw(params))) == {
-        "_meta": {META_PROTOCOL_VERSION: LATEST_MODERN, META_CLIENT_CAPABILITIES: {}}
-    }
+def test_what_the_caller_adds_never_replaces_a_key_of_the_protocol() -> None:
+    more = {META_PROTOCOL_VERSION: "x", META_LOG_LEVEL: "y", "progressToken": "z", "a": 1}
+    assert modern_meta(7, more) == {**OURS, "progressToken": 7, "a": 1}
+
+
+def test_a_stamp_follows_the_log_level() -> None:
+    stamp = Stamp(LATEST_MODERN, ClientCapabilities(), CLIENT)
+    assert META_LOG_LEVEL not in msgspec.json.decode(stamp.meta())
+    assert stamp.meta() is stamp.meta()
+    stamp.log_level = "error"
+    assert msgspec.json.decode(stamp.meta())[META_LOG_LEVEL] == "error"
+
+
+def test_a_stamp_declares_only_what_the_version_has() -> None:
+    capabilities = ClientCapabilities(roots=RootsCapability(list_changed=True))
+    assert Stamp(LATEST_MODERN, capabilities, CLIENT).capabilities == ClientCapabilities(roots=RootsCapability())
+    assert Stamp(LATEST_HANDSHAKE, capabilities, CLIENT).capabilities == capabilities
 
 
 def test_what_a_modern_client_stamps_a_server_admits() -> None:
-    stamp = Stamp(version=LATEST_MODERN, capabilities=ClientCapabilities(), client_info=CLIENT, log_level="info")
-    params = MODERN.stamp(CallToolParams(name="t"), stamp, 5)
-    admitted = admit(Request(1, "tools/call", raw(params)), None)
-    assert (admitted.progress_token, admitted.log_level, admitted.client_info) == (5, "info", CLIENT)
+    stamp = informed(LATEST_MODERN)
+    params = CallToolParams(name="t", meta=MODERN.stamp(stamp, 5, {"a": 1}))
+    found = admit(Request(1, "tools/call", raw(params)), None, TOOLS_CALL, unconfirmed)
+    declared = found.declared
+    assert (found.meta.progress_token, declared.log_level, declared.client_info) == (5, "info", CLIENT)
 
 
 # ask
 
 
+QUESTION = InputRequest(method=ROOTS_LIST.name)
+
+
 def test_a_legacy_question_goes_out_once() -> None:
     journal = Journal()
-    assert LEGACY.ask(journal, "q1", "roots/list", Params()) is None
+    assert LEGACY.ask(journal, TOOLS_LIST, "q1", QUESTION) is None
     journal.answer("q1", raw({"roots": []}))
-    assert LEGACY.ask(journal, "q1", "roots/list", Params()) == raw({"roots": []})
+    assert LEGACY.ask(journal, TOOLS_LIST, "q1", QUESTION) == raw({"roots": []})
 
 
-def test_a_modern_question_ends_the_run() -> None:
-    with pytest.raises(Suspend):
-        MODERN.ask(Journal(), "q1", "roots/list", Params())
+def test_a_modern_question_ends_the_run_until_it_is_answered() -> None:
+    with pytest.raises(Suspend) as caught:
+        MODERN.ask(Journal(), TOOLS_CALL, "q1", QUESTION)
+    assert caught.value.requests == {"q1": QUESTION}
+    assert str(caught.value) == "q1"
+    journal = Journal(responses={"q1": raw({"roots": []})})
+    assert MODERN.ask(journal, TOOLS_CALL, "q1", QUESTION) == raw({"roots": []})
 
 
-# The small ones.
+def test_a_modern_question_is_only_asked_where_the_method_allows_it() -> None:
+    with pytest.raises(LocalProtocolError, match="while tools/list is answered"):
+        MODERN.ask(Journal(), TOOLS_LIST, "q1", QUESTION)
 
 
-def test_only_a_version_of_its_own_makes_a_request_modern() -> None:
-    assert not is_modern(UNSET)
-    assert is_modern(MODERN.stamp(Params(), Stamp(version="x", capabilities=ClientCapabilities()), None).meta)
-    assert not is_modern(LEGACY.stamp(Params(), Stamp(version="x", capabilities=ClientCapabilities()), 1).meta)
-    with pytest.raises(InvalidParams):
-        check_meta(UNSET)
+def test_a_question_under_a_key_that_has_another_is_a_mistake_in_both_eras() -> None:
+    for era in (LEGACY, MODERN):
+        journal = Journal(responses={"q1": raw(1)})
+        assert era.ask(journal, TOOLS_CALL, "q1", QUESTION) == raw(1)
+        with pytest.raises(LocalProtocolError, match="'q1'"):
+            era.ask(journal, TOOLS_CALL, "q1", InputRequest(method="elicitation/create"))
+
+
+# suspend
+
+
+def test_questions_that_a_handler_returns_end_its_run_in_one_era_and_are_sent_in_the_other() -> None:
+    LEGACY.suspend({"k": QUESTION})
+    with pytest.raises(Suspend) as caught:
+        MODERN.suspend({"k": QUESTION})
+    assert caught.value.requests == {"k": QUESTION}
+
+
+def test_no_handler_catches_a_suspension_by_accident() -> None:
+    assert not issubclass(Suspend, Exception)
+
+
+# Questions about versions.
+
+
+@pytest.mark.parametrize("version", ['"1"', "42", "[]", f'"{LATEST_MODERN}"'])
+def test_a_version_of_any_type_is_a_version_of_its_own(version: str) -> None:
+    assert names_its_version(Raw(f'{{"name":"a","_meta":{{"{META_PROTOCOL_VERSION}":{version}}}}}'.encode()))
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        *("{}", "[]", "3", '{"_meta":[]}', '{"_meta":null}', '{"_meta":{}}', '{"name":"a"}'),
+        f'{{"_meta":{{"{META_PROTOCOL_VERSION}":null}}}}',
+        f'{{"name":"{META_PROTOCOL_VERSION}"}}',
+        f'{{"arguments":{{"_meta":{{"{META_PROTOCOL_VERSION}":"x"}}}}}}',
+        f'{{"_meta":["{META_PROTOCOL_VERSION}"]}}',
+    ],
+)
+def test_everything_else_belongs_to_a_session(params: str) -> None:
+    assert not names_its_version(Raw(params.encode()))
+    assert not names_its_version(None)
+
+
+def test_what_is_stamped_tells_the_same() -> None:
+    stamp = Stamp(LATEST_MODERN, ClientCapabilities(), CLIENT)
+    assert names_its_version(raw(PageParams(meta=MODERN.stamp(stamp, None, None))))
+    assert not names_its_version(raw(PageParams(meta=LEGACY.stamp(stamp, 1, None))))
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_version_is_opened_by_a_handshake_or_named_by_each_request(version: str) -> None:
+    assert is_version_of_requests(version) is (version not in HANDSHAKE_VERSIONS)
+    assert era_of(FACTS[version]) is (LEGACY if version in HANDSHAKE_VERSIONS else MODERN)
+    assert INITIALIZE.exists(version) is PING.exists(version) is (version in HANDSHAKE_VERSIONS)
 
 
 @pytest.mark.parametrize("offered", [*VERSIONS, "1999-01-01", "", "2025-11-25 "])
 def test_initialize_is_answered_with_the_offered_version_or_our_latest(offered: str) -> None:
     expected = offered if offered in HANDSHAKE_VERSIONS else LATEST_HANDSHAKE
     assert handshake_version(offered) == expected
-
-
-def test_a_session_without_a_stream_drops_what_it_is_told() -> None:
-    Session().push(Notification("n"))
-
-
-# require
-
-FORM = ElicitParams(message="?", requested_schema={"type": "object"})
-URL = ElicitParams(mode="url", message="?", url="https://example.com")
-TALK = [SamplingMessage(role="user", content=TextContent(text="hi"))]
-SAMPLE = CreateMessageParams(messages=TALK, max_tokens=1)
-SAMPLE_TOOLS = CreateMessageParams(messages=TALK, max_tokens=1, tools=[])
-SAMPLE_CHOICE = CreateMessageParams(messages=TALK, max_tokens=1, tool_choice=ToolChoice(mode="none"))
-
-EMPTY = ClientCapabilities()
-ROOTS = ClientCapabilities(roots=RootsCapability())
-SAMPLING = ClientCapabilities(sampling=SamplingCapability())
-SAMPLING_TOOLS = ClientCapabilities(sampling=SamplingCapability(tools={}))
-ELICITATION = ClientCapabilities(elicitation=ElicitationCapability())
-ONLY_FORM = ClientCapabilities(elicitation=ElicitationCapability(form={}))
-ONLY_URL = ClientCapabilities(elicitation=ElicitationCapability(url={}))
-BOTH = ClientCapabilities(elicitation=ElicitationCapability(form={}, url={}))
-
-NEW, OLD = LATEST_MODERN, "2025-06-18"
-
-
-@pytest.mark.parametrize(
-    ("method", "params", "has", "version", "missing"),
-    [
-        (ROOTS_LIST, Params(), ROOTS, NEW, None),
-        (ROOTS_LIST, Params(), EMPTY, NEW, {"roots": {}}),
-        (CREATE_MESSAGE, SAMPLE, SAMPLING, OLD, None),
-        (CREATE_MESSAGE, SAMPLE, EMPTY, OLD, {"sampling": {}}),
-        (CREATE_MESSAGE, SAMPLE_TOOLS, EMPTY, NEW, {"sampling": {"tools": {}}}),
-        (CREATE_MESSAGE, SAMPLE_TOOLS, SAMPLING, NEW, {"sampling": {"tools": {}}}),
-        (CREATE_MESSAGE, SAMPLE_CHOICE, SAMPLING, NEW, {"sampling": {"tools": {}}}),
-        (CREATE_MESSAGE, SAMPLE_TOOLS, SAMPLING_TOOLS, NEW, None),
-        (CREATE_MESSAGE, SAMPLE_TOOLS, SAMPLING_TOOLS, OLD, {"sampling": {"tools": {}}}),
-        (ELICIT, FORM, ELICITATION, NEW, None),
-        (ELICIT, FORM, ONLY_FORM, NEW, None),
-        (ELICIT, FORM, BOTH, NEW, None),
-        (ELICIT, FORM, ONLY_URL, NEW, {"elicitation": {"form": {}}}),
-        (ELICIT, FORM, EMPTY, NEW, {"elicitation": {"form": {}}}),
-        (ELICIT, FORM, ELICITATION, OLD, None),
-        (ELICIT, FORM, ELICITATION, "2025-03-26", {"elicitation": {"form": {}}}),
-        (ELICIT, URL, BOTH, NEW, None),
-        (ELICIT, URL, ONLY_URL, "2025-11-25", None),
-        (ELICIT, URL, ELICITATION, NEW, {"elicitation": {"url": {}}}),
-        (ELICIT, URL, ONLY_FORM, NEW, {"elicitation": {"url": {}}}),
-        (ELICIT, URL, BOTH, OLD, {"elicitation": {"url": {}}}),
-    ],
-)
-def test_a_question_needs_what_the_client_declared(
-    method: Any, params: Any, has: ClientCapabilities, version: str, missing: JSON
-) -> None:
-    admitted = admitted_at(version, capabilities=has)
-    if missing is None:
-        require(admitted, method.name, params)
-        return
-    with pytest.raises(MissingClientCapability) as caught:
-        require(admitted, method.name, params)
-    assert caught.value.data == {"requiredCapabilities": missing}

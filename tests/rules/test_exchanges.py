@@ -1,15 +1,21 @@
 """The exchange table: alone against a model, and in pairs over a wire that a hypothesis machine shuffles."""
 
+import json
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from msgspec import Raw
 
-from splice.protocol.jsonrpc import RequestId
-from splice.rules.exchanges import ExchangeTable
+from splice.errors import InternalError, InvalidRequest
+from splice.protocol.jsonrpc import Notification, RequestId, encode, raw
+from splice.protocol.lifecycle import RequestMeta
+from splice.protocol.progress import CANCELLED, PROGRESS, CancelledParams
+from splice.protocol.wire import Meta, NoParams
+from splice.rules.exchanges import ExchangeTable, cancellation, progress_token
 
 IDS: list[RequestId] = [0, 1, 2, "1", "", "a"]
 Table: TypeAlias = ExchangeTable[object, object]
@@ -19,12 +25,20 @@ def table() -> Table:
     return ExchangeTable()
 
 
+def report(token: RequestId, value: float) -> Notification:
+    return Notification(PROGRESS.name, raw({"progressToken": token, "progress": value}))
+
+
+def cancelled(params: Any) -> Notification:
+    return Notification(CANCELLED.name, None if params is None else raw(params))
+
+
 # What the peer asked of us.
 
 
 def test_a_request_may_be_answered_once() -> None:
     exchanges, handle = table(), object()
-    assert exchanges.accept(1, handle)
+    assert exchanges.accept(1, handle) is None
     assert exchanges.is_open(1, handle)
     assert exchanges.finish(1, handle)
     assert not exchanges.is_open(1, handle)
@@ -33,8 +47,8 @@ def test_a_request_may_be_answered_once() -> None:
 
 def test_an_id_in_flight_is_refused_and_the_first_request_keeps_it() -> None:
     exchanges, first, second = table(), object(), object()
-    assert exchanges.accept(1, first)
-    assert not exchanges.accept(1, second)
+    assert exchanges.accept(1, first) is None
+    assert isinstance(exchanges.accept(1, second), InvalidRequest)
     assert not exchanges.finish(1, second)
     assert exchanges.finish(1, first)
 
@@ -43,13 +57,13 @@ def test_the_id_of_an_answered_request_may_be_used_again() -> None:
     exchanges, first, second = table(), object(), object()
     exchanges.accept(1, first)
     exchanges.finish(1, first)
-    assert exchanges.accept(1, second)
+    assert exchanges.accept(1, second) is None
 
 
 def test_a_number_and_a_text_are_two_ids() -> None:
     exchanges, number, text = table(), object(), object()
-    assert exchanges.accept(1, number)
-    assert exchanges.accept("1", text)
+    assert exchanges.accept(1, number) is None
+    assert exchanges.accept("1", text) is None
     assert exchanges.cancel("1") is text
     assert exchanges.is_open(1, number)
 
@@ -72,12 +86,40 @@ def test_a_cancelled_request_cannot_answer_for_a_later_one_with_its_id() -> None
     assert exchanges.finish(1, later)
 
 
+def test_more_than_so_many_at_once_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("splice.rules.exchanges.MAX_IN_FLIGHT", 1)
+    exchanges, handle = table(), object()
+    assert exchanges.accept(1, handle) is None
+    assert isinstance(exchanges.accept(2, object()), InternalError)
+    exchanges.finish(1, handle)
+    assert exchanges.accept(2, object()) is None
+
+
 def test_what_waits_for_a_reply_is_listed() -> None:
     exchanges, handle = table(), object()
-    assert exchanges.idle
+    assert exchanges.owed == 0
     exchanges.accept("a", handle)
-    assert exchanges.inbound == [("a", handle)]
-    assert not exchanges.idle
+    assert exchanges.inbound == [handle]
+    assert exchanges.owed == 1
+
+
+@pytest.mark.parametrize(
+    "params",
+    [None, {}, [], "x", {"requestId": None}, {"requestId": 1.5}, {"requestId": 7}, {"requestId": "1"}, {"reason": "-"}],
+    ids=repr,
+)
+def test_a_cancellation_that_names_nothing_in_flight_is_ignored(params: Any) -> None:
+    exchanges, handle = table(), object()
+    exchanges.accept(1, handle)
+    assert exchanges.take_cancelled(cancelled(params)) is None
+    assert exchanges.is_open(1, handle)
+
+
+def test_a_cancellation_names_its_request() -> None:
+    exchanges, handle = table(), object()
+    exchanges.accept("a", handle)
+    assert exchanges.take_cancelled(cancelled({"requestId": "a", "reason": "why"})) is handle
+    assert not exchanges.is_open("a", handle)
 
 
 # What we asked of the peer.
@@ -96,15 +138,37 @@ def test_a_response_finds_its_request_once() -> None:
     assert exchanges.settle("7") is None
     assert exchanges.settle(7) is handle
     assert exchanges.settle(7) is None
-    assert exchanges.idle
+    assert exchanges.waiting == 0
 
 
-def test_an_abandoned_request_has_no_response() -> None:
-    exchanges = table()
-    exchanges.issue(7, object())
-    assert exchanges.abandon(7)
-    assert not exchanges.abandon(7)
-    assert exchanges.settle(7) is None
+def test_a_cancellation_is_written_for_everything_but_initialize() -> None:
+    note = cancellation("a", "tools/call")
+    assert note == Notification("notifications/cancelled", CancelledParams(request_id="a"))
+    assert json.loads(encode(note))["params"] == {"requestId": "a"}
+    assert cancellation(1, "initialize") is None
+
+
+PARAMS: dict[str, tuple[Any, RequestId | None]] = {
+    "none": (None, None),
+    "a Struct without meta": (NoParams(), None),
+    "meta without a token": (NoParams(meta=raw(RequestMeta())), None),
+    "meta with a token": (NoParams(meta=Raw(b'{"a":1,"progressToken":7}')), 7),
+    "a text as token": (NoParams(meta=Raw(b'{"progressToken":"t"}')), "t"),
+    "the token deeper inside": (NoParams(meta=Raw(b'{"a":{"progressToken":7}}')), None),
+    "a token that is none": (NoParams(meta=Raw(b'{"progressToken":1.5}')), None),
+    "raw": (Raw(b'{"_meta":{"progressToken":7},"name":"x"}'), 7),
+    "raw with a token elsewhere": (Raw(b'{"arguments":{"progressToken":7}}'), None),
+    "raw that is no object": (Raw(b'["progressToken"]'), None),
+    "raw with meta null": (Raw(b'{"_meta":null,"a":"progressToken"}'), None),
+    "meta that is a dict": (Meta(meta={"progressToken": 7}), None),
+    "a dict": ({"_meta": {"progressToken": 7}}, None),
+}
+
+
+@pytest.mark.parametrize("name", PARAMS)
+def test_the_progress_token_is_found_in_what_is_sent(name: str) -> None:
+    params, token = PARAMS[name]
+    assert progress_token(params) == token
 
 
 @pytest.mark.parametrize(
@@ -113,31 +177,41 @@ def test_an_abandoned_request_has_no_response() -> None:
         ([1.0, 2.0, 3.0], [1.0, 2.0, 3.0]),
         ([1.0, 1.0, 0.5, 2.0], [1.0, 2.0]),
         ([-5.0, -4.0], [-5.0, -4.0]),
-        ([float("nan"), 1.0], [1.0]),
-        ([float("inf"), 1.0], [float("inf")]),
+        ([5.0, 5.0], [5.0]),
     ],
 )
 def test_progress_only_grows(values: list[float], heard: list[float]) -> None:
     exchanges, handle = table(), object()
-    exchanges.issue(7, handle)
-    assert [value for value in values if exchanges.progress(7, value) is handle] == heard
+    exchanges.issue(1, handle, 7)
+    assert [value for value in values if exchanges.take_progress(report(7, value)) is handle] == heard
 
 
-def test_progress_of_what_does_not_run_is_ignored() -> None:
+def test_progress_of_what_does_not_run_or_gave_no_token_is_ignored() -> None:
     exchanges = table()
-    assert exchanges.progress(7, 1.0) is None
+    assert exchanges.take_progress(report(7, 1.0)) is None
     exchanges.issue(7, object())
-    exchanges.settle(7)
-    assert exchanges.progress(7, 2.0) is None
+    assert exchanges.take_progress(report(7, 1.0)) is None
+    exchanges.issue(1, object(), 7)
+    exchanges.settle(1)
+    assert exchanges.take_progress(report(7, 2.0)) is None
+    assert exchanges.take_progress(Notification(PROGRESS.name)) is None
 
 
 def test_progress_begins_anew_with_a_new_request() -> None:
     exchanges, again = table(), object()
-    exchanges.issue(7, object())
-    exchanges.progress(7, 100.0)
-    exchanges.settle(7)
-    exchanges.issue(7, again)
-    assert exchanges.progress(7, 1.0) is again
+    exchanges.issue(1, object(), 7)
+    exchanges.take_progress(report(7, 100.0))
+    exchanges.settle(1)
+    exchanges.issue(2, again, 7)
+    assert exchanges.take_progress(report(7, 1.0)) is again
+
+
+def test_a_token_in_flight_stays_with_its_first_request() -> None:
+    exchanges, first, second = table(), object(), object()
+    exchanges.issue(1, first, "t")
+    exchanges.issue(2, second, "t")
+    assert exchanges.settle(2) is second
+    assert exchanges.take_progress(report("t", 1.0)) is first
 
 
 # Both.
@@ -146,25 +220,25 @@ def test_progress_begins_anew_with_a_new_request() -> None:
 def test_closing_hands_out_everything_once_and_lets_nothing_begin() -> None:
     exchanges, asked, asking = table(), object(), object()
     exchanges.accept(1, asked)
-    exchanges.issue(1, asking)
-    assert exchanges.close() == ([asked], [asking])
+    exchanges.issue(1, asking, 7)
+    assert exchanges.close() == ([asked], [(1, asking)])
     assert exchanges.close() == ([], [])
-    assert not exchanges.accept(2, object())
+    assert isinstance(exchanges.accept(2, object()), InvalidRequest)
     assert not exchanges.issue(2, object())
     assert not exchanges.finish(1, asked)
     assert exchanges.settle(1) is None
-    assert exchanges.progress(1, 1.0) is None
-    assert exchanges.idle
+    assert exchanges.take_progress(report(7, 1.0)) is None
+    assert exchanges.owed == exchanges.waiting == 0
 
 
 def test_giving_up_our_questions_leaves_the_peers() -> None:
     exchanges, asked, asking = table(), object(), object()
     exchanges.accept(1, asked)
     exchanges.issue(1, asking)
-    assert exchanges.give_up() == [asking]
+    assert exchanges.give_up() == [(1, asking)]
     assert exchanges.give_up() == []
     assert not exchanges.issue(2, object())
-    assert not exchanges.accept(2, object())
+    assert isinstance(exchanges.accept(2, object()), InvalidRequest)
     assert exchanges.finish(1, asked)
 
 
@@ -185,7 +259,7 @@ class OneTable(RuleBasedStateMachine):
     @rule(id=ids)
     def accept(self, id: RequestId) -> None:
         handle = object()
-        taken = self.table.accept(id, handle)
+        taken = self.table.accept(id, handle) is None
         assert taken == (not self.closed and id not in self.inbound)
         if taken:
             self.inbound[id] = handle
@@ -215,30 +289,26 @@ class OneTable(RuleBasedStateMachine):
     @rule(id=ids)
     def issue(self, id: RequestId) -> None:
         handle = object()
-        sent = self.table.issue(id, handle)
+        sent = self.table.issue(id, handle, id)
         assert sent == (not self.closed and id not in self.outbound)
         if sent:
             self.outbound[id] = handle
             self.progress[id] = float("-inf")
 
-    @rule(id=ids, abandon=st.booleans())
-    def settle(self, id: RequestId, abandon: bool) -> None:
-        handle = self.outbound.pop(id, None)
-        if abandon:
-            assert self.table.abandon(id) == (handle is not None)
-        else:
-            assert self.table.settle(id) is handle
+    @rule(id=ids)
+    def settle(self, id: RequestId) -> None:
+        assert self.table.settle(id) is self.outbound.pop(id, None)
 
-    @rule(id=ids, value=st.floats())
+    @rule(id=ids, value=st.floats(allow_nan=False, allow_infinity=False))
     def report(self, id: RequestId, value: float) -> None:
         grows = id in self.outbound and value > self.progress[id]
-        assert self.table.progress(id, value) is (self.outbound[id] if grows else None)
+        assert self.table.take_progress(report(id, value)) is (self.outbound[id] if grows else None)
         if grows:
             self.progress[id] = value
 
     @rule()
     def close(self) -> None:
-        assert self.table.close() == (list(self.inbound.values()), list(self.outbound.values()))
+        assert self.table.close() == (list(self.inbound.values()), list(self.outbound.items()))
         self.gone.extend(self.inbound.items())
         self.inbound.clear()
         self.outbound.clear()
@@ -246,8 +316,8 @@ class OneTable(RuleBasedStateMachine):
 
     @invariant()
     def agrees(self) -> None:
-        assert self.table.inbound == list(self.inbound.items())
-        assert self.table.idle == (not self.inbound and not self.outbound)
+        assert self.table.inbound == list(self.inbound.values())
+        assert (self.table.owed, self.table.waiting) == (len(self.inbound), len(self.outbound))
         assert all(self.table.is_open(id, handle) for id, handle in self.inbound.items())
 
 
@@ -313,7 +383,7 @@ class TwoTables(RuleBasedStateMachine):
         self.nonces += 1
         asked = Asked(self.nonces, side.table.next_id() + 100 if known is None else known)
         may_still_be_answered = any(old.id == asked.id and old.outcomes == ["abandoned"] for old in side.asked)
-        if not may_still_be_answered and side.table.issue(asked.id, asked):
+        if not may_still_be_answered and side.table.issue(asked.id, asked, asked.id):
             side.asked.append(asked)
             side.sent.append(Packet("request", asked.id, asked.nonce))
 
@@ -321,7 +391,7 @@ class TwoTables(RuleBasedStateMachine):
     def give_up(self, which: int, choice: int) -> None:
         side = self.sides[which]
         waiting = [asked for asked in side.asked if not asked.outcomes]
-        if waiting and side.table.abandon((asked := waiting[choice % len(waiting)]).id):
+        if waiting and side.table.settle((asked := waiting[choice % len(waiting)]).id) is not None:
             asked.outcomes.append("abandoned")
             side.sent.append(Packet("cancel", asked.id, asked.nonce))
 
@@ -364,23 +434,23 @@ class TwoTables(RuleBasedStateMachine):
         for side in (near, far):
             for work in (closing := side.table.close())[0]:
                 work.cancelled = True
-            for asked in closing[1]:
+            for _, asked in closing[1]:
                 asked.outcomes.append("closed")
             side.sent.clear()
 
     def arrive(self, side: Side, packet: Packet) -> None:
         if packet.kind == "request":
             work = Work(packet.nonce, packet.id)
-            if side.table.accept(packet.id, work):
+            if side.table.accept(packet.id, work) is None:
                 side.work.append(work)
             else:
                 side.sent.append(Packet("response", packet.id, packet.nonce))
         elif packet.kind == "cancel":
-            if (found := side.table.cancel(packet.id)) is not None:
+            if (found := side.table.take_cancelled(cancelled({"requestId": packet.id}))) is not None:
                 assert found.nonce == packet.nonce
                 found.cancelled = True
         elif packet.kind == "progress":
-            if (asked := side.table.progress(packet.id, packet.value)) is not None:
+            if (asked := side.table.take_progress(report(packet.id, packet.value))) is not None:
                 assert asked.nonce == packet.nonce
                 asked.heard.append(packet.value)
         elif (asked := side.table.settle(packet.id)) is not None:
@@ -409,7 +479,7 @@ class TwoTables(RuleBasedStateMachine):
             self.deliver(0, 1)
             self.deliver(1, 1)
         for side in self.sides:
-            assert side.table.idle
+            assert side.table.owed == side.table.waiting == 0
             assert all(len(asked.outcomes) == 1 for asked in side.asked)
             assert all(work.answered != work.cancelled for work in side.work)
 

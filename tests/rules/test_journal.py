@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec import UNSET, Raw
+from msgspec import Raw
 
 from splice.errors import InvalidParams, LocalProtocolError
 from splice.protocol.input import InputRequest
 from splice.protocol.jsonrpc import raw
-from splice.rules.journal import Journal, Page, Suspend
+from splice.rules.journal import Journal
 
 ELICIT = "elicitation/create"
 
@@ -19,36 +19,29 @@ ELICIT = "elicitation/create"
 def again(journal: Journal, answers: dict[str, Any] | None = None) -> Journal:
     """Make the journal of the next round: written down, brought back, with answers beside it."""
     responses = {key: raw(value) for key, value in (answers or {}).items()}
-    return Journal.read(journal.write(), responses)
+    return Journal(journal.write(), responses)
+
+
+class Unanswered(Exception):
+    """A run of a handler that ends with a question."""
 
 
 def ask(journal: Journal, key: str, question: Any = "?") -> Any:
-    return json.loads(bytes(journal.ask(key, ELICIT, {"message": question})))
-
-
-def test_a_question_without_an_answer_suspends_the_run() -> None:
-    journal = Journal()
-    with pytest.raises(Suspend) as caught:
-        ask(journal, "name")
-    assert list(caught.value.requests) == ["name"]
-    request = caught.value.requests["name"]
-    assert request.method == ELICIT
-    assert json.loads(bytes(request.params or b"")) == {"message": "?"}
-    assert str(caught.value) == "name"
-
-
-def test_no_handler_catches_a_suspension_by_accident() -> None:
-    assert not issubclass(Suspend, Exception)
+    """Ask as a handler does: find the answer, or end the run."""
+    found = journal.find(key, ELICIT, {"message": question})
+    if found is None:
+        raise Unanswered(key)
+    return json.loads(bytes(found))
 
 
 def test_the_next_run_finds_the_answer_and_so_does_every_later_one() -> None:
     journal = Journal()
-    with pytest.raises(Suspend):
+    with pytest.raises(Unanswered):
         ask(journal, "name")
     journal = again(journal, {"name": "Ada"})
     assert ask(journal, "name") == "Ada"
     assert ask(journal, "name") == "Ada"
-    with pytest.raises(Suspend):
+    with pytest.raises(Unanswered):
         ask(journal, "age")
     journal = again(journal, {"age": 36})
     assert (ask(journal, "name"), ask(journal, "age")) == ("Ada", 36)
@@ -61,16 +54,14 @@ def test_keys_are_given_or_count() -> None:
 
 def test_every_run_counts_from_the_beginning() -> None:
     journal = Journal()
+    assert [journal.key(None), journal.key(None)] == ["q1", "q2"]
+    journal.rewind()
     assert journal.key(None) == "q1"
-    place = journal.place()
-    assert journal.key(None) == "q2"
-    journal.rewind(place)
-    assert journal.key(None) == "q2"
 
 
 def test_an_answer_that_comes_again_changes_nothing() -> None:
     journal = Journal()
-    with pytest.raises(Suspend):
+    with pytest.raises(Unanswered):
         ask(journal, "name")
     journal = again(journal, {"name": "Ada"})
     ask(journal, "name")
@@ -80,75 +71,83 @@ def test_an_answer_that_comes_again_changes_nothing() -> None:
 
 def test_another_question_under_the_same_key_is_asked_anew() -> None:
     journal = Journal()
-    with pytest.raises(Suspend):
+    with pytest.raises(Unanswered):
         ask(journal, "q1", "delete a?")
     journal = again(journal, {"q1": "yes"})
-    with pytest.raises(Suspend) as caught:
+    with pytest.raises(Unanswered):
         ask(journal, "q1", "delete everything?")
-    assert list(caught.value.requests) == ["q1"]
     journal = again(journal, {"q1": "no"})
     assert ask(journal, "q1", "delete everything?") == "no"
 
 
 def test_another_method_is_another_question() -> None:
     journal = Journal()
-    with pytest.raises(Suspend):
-        journal.ask("q1", ELICIT, {})
+    assert journal.find("q1", ELICIT, {}) is None
     journal = again(journal, {"q1": 1})
-    with pytest.raises(Suspend):
-        journal.ask("q1", "roots/list", {})
+    assert journal.find("q1", "roots/list", {}) is None
 
 
 def test_what_was_answered_after_a_changed_question_is_forgotten_and_named() -> None:
     journal = Journal()
     for key, value in (("first", 1), ("second", 2), ("third", 3)):
-        with pytest.raises(Suspend):
+        with pytest.raises(Unanswered):
             ask(journal, key)
         journal = again(journal, {key: value})
         assert ask(journal, key) == value
-    with pytest.raises(Suspend):
+    with pytest.raises(Unanswered):
         ask(journal, "second", "changed")
-    assert [key for key, _ in journal.dropped] == ["second", "third"]
-    assert "another question" in journal.dropped[0][1]
-    assert "'second'" in journal.dropped[1][1]
+    (second, why), (third, why_not) = journal.take_dropped()
+    assert (second, third) == ("second", "third")
+    assert "another question" in why
+    assert "'second'" in why_not
+    assert journal.take_dropped() == []
     assert ask(journal, "first") == 1
-    with pytest.raises(Suspend):
+    with pytest.raises(Unanswered):
         ask(journal, "third")
 
 
 def test_an_answer_that_came_for_the_old_question_does_not_count_for_the_new_one() -> None:
     journal = Journal()
-    with pytest.raises(Suspend):
+    with pytest.raises(Unanswered):
         ask(journal, "q1", "old")
     journal = again(journal, {"q1": "to the old one"})
-    with pytest.raises(Suspend):
+    with pytest.raises(Unanswered):
         ask(journal, "q1", "new")
     journal = again(journal)
-    with pytest.raises(Suspend):
+    with pytest.raises(Unanswered):
         ask(journal, "q1", "new")
 
 
 def test_answers_nobody_asked_for_are_not_kept() -> None:
-    journal = Journal.read(None, {"bogus": raw(1)})
-    with pytest.raises(Suspend):
+    journal = Journal(None, {"bogus": raw(1)})
+    assert journal.answers == {"bogus": raw(1)}
+    with pytest.raises(Unanswered):
         ask(journal, "name")
-    journal.keep_asked()
-    assert again(journal).page.answers == {}
+    assert again(journal).answers == {}
 
 
 def test_several_questions_at_once_keep_the_answers_they_get() -> None:
     journal = Journal()
     questions = {key: InputRequest(method=ELICIT, params=raw({"message": "?"})) for key in "ab"}
-    journal.note_asked(questions | {"c": InputRequest(method="roots/list")})
+    journal.leave(questions | {"c": InputRequest(method="roots/list")}, "step 2")
     journal = again(journal, {"a": 1, "b": 2, "x": 3})
-    journal.keep_asked()
-    assert again(journal).page.answers == {"a": raw(1), "b": raw(2)}
+    assert journal.note == "step 2"
+    assert journal.answers == {"a": raw(1), "b": raw(2), "x": raw(3)}
+    assert again(journal).answers == {"a": raw(1), "b": raw(2)}
+    assert again(journal).note == "step 2"
     assert ask(again(journal), "a") == 1
+
+
+@pytest.mark.parametrize("params", [None, raw({"message": "?"})])
+def test_a_question_returned_by_hand_is_the_same_as_one_that_is_asked(params: Raw | None) -> None:
+    journal = Journal()
+    journal.leave({"k": InputRequest(method=ELICIT, params=params)}, "")
+    assert again(journal, {"k": 1}).find("k", ELICIT, params) == raw(1)
 
 
 def test_a_side_effect_is_recalled() -> None:
     journal = Journal()
-    assert journal.recall("pay") is UNSET
+    assert journal.recall("pay") is None
     assert json.loads(bytes(journal.record("pay", {"receipt": 7}))) == {"receipt": 7}
     recalled = again(journal).recall("pay")
     assert isinstance(recalled, Raw)
@@ -158,18 +157,18 @@ def test_a_side_effect_is_recalled() -> None:
 def test_a_side_effect_without_a_result_is_recalled_too() -> None:
     journal = Journal()
     journal.record("pay", None)
-    assert again(journal).recall("pay") is not UNSET
+    assert again(journal).recall("pay") is not None
 
 
-@pytest.mark.parametrize("state", [b"", b"x", b"[]", b'{"q":1}', b'{"a":[]}', b"\xff"])
+@pytest.mark.parametrize("state", [b"", b"x", b"[]", b'{"q":1}', b'{"a":[]}', b"\xff", b'{"n":"\xff"}'])
 def test_a_state_that_is_not_ours_is_refused(state: bytes) -> None:
     with pytest.raises(InvalidParams):
-        Journal.read(state, UNSET)
+        Journal(state, None)
 
 
 def test_without_state_and_answers_the_journal_is_empty() -> None:
-    journal = Journal.read(None, UNSET)
-    assert journal.page == Page()
+    journal = Journal(None, None)
+    assert (journal.answers, journal.note, journal.take_dropped()) == ({}, "", [])
     assert journal.write() == b"{}"
 
 
@@ -189,10 +188,9 @@ def test_a_handler_that_asks_the_same_always_comes_to_its_end(
             for key, question in questions.items():
                 assert ask(journal, key, question) == f"{key}{question}"
                 answered.append(key)
-        except Suspend as suspend:
-            (key,) = suspend.requests
+        except Unanswered as unanswered:
+            (key,) = unanswered.args
             assert key not in answered
-            journal.keep_asked()
             extra = data.draw(st.dictionaries(st.sampled_from(["x", "y"]), st.integers(), max_size=2))
             journal = again(journal, {**extra, key: f"{key}{questions[key]}"})
         else:
@@ -211,10 +209,9 @@ def test_two_questions_under_one_key_in_one_run_are_a_mistake() -> None:
 
 def test_an_answer_in_the_middle_of_a_run_is_found_by_the_next_one() -> None:
     journal = Journal()
-    place = journal.place()
     assert journal.find("q1", ELICIT, {}) is None
     journal.answer("q1", raw("yes"))
-    journal.rewind(place)
+    journal.rewind()
     assert journal.find("q1", ELICIT, {}) == raw("yes")
-    journal.rewind(place)
+    journal.rewind()
     assert journal.find("q1", ELICIT, {"message": "another"}) is None

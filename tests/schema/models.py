@@ -36,7 +36,6 @@ class Limited:
 
     size: Annotated[int, at.Ge(3)]
     name: str = "x"
-    hidden: int = dataclasses.field(default=7, init=False)
 
 
 @dataclasses.dataclass
@@ -68,7 +67,7 @@ class Box(Generic[T]):
 class Movie(TypedDict):
     title: str
     year: NotRequired[int]
-    rating: NotRequired[Annotated[int, at.Le(5), "Stars."]]
+    rating: NotRequired[Annotated[int, msgspec.Meta(le=5), "Stars."]]
 
 
 class Paint(TypedDict):
@@ -95,7 +94,7 @@ class Cat(msgspec.Struct, tag="cat"):
 
 
 class Dog(msgspec.Struct, tag="dog"):
-    legs: Annotated[int, at.Ge(0)] = 4
+    legs: Annotated[int, msgspec.Meta(ge=0)] = 4
 
 
 class Row(msgspec.Struct, array_like=True, forbid_unknown_fields=True):

@@ -96,7 +96,7 @@ def taking(kind: Any) -> Signature:
         pass
 
     take.__annotations__["value"] = kind
-    return Signature.of(take)
+    return Signature(take)
 
 
 def fits(check: Callable[[Any], object], value: Any) -> bool:
@@ -143,7 +143,7 @@ def test_results_fit_their_schema(kind: Any) -> None:
         return results[kind]
 
     give.__annotations__["return"] = kind
-    signature = Signature.of(give)
+    signature = Signature(give)
     assert signature.output_schema is not None
     validator(signature.output_schema).check(signature.dump(give()))
 

@@ -37,15 +37,15 @@ ITSELF = {"$ref": "#/$defs/n"}
         ({"prefixItems": [{}, {}], "contains": {}, "not": {}, "if": {}, "then": {}}, 7),
         ({"items": [{}, {}], "additionalItems": False}, 4),
         ({"additionalProperties": {}, "patternProperties": {"a": {}}, "propertyNames": {}}, 4),
-        ({"dependencies": {"a": ["b"], "c": {}}, "dependentSchemas": {"a": {}}}, 3),
-        ({"anyOf": [{}, True], "unknown": {"allOf": [{}]}, "$defs": {"a": {}}}, 2),
+        ({"dependencies": {"a": ["b"], "c": {}}, "dependentSchemas": {"a": {}}}, 4),
+        ({"anyOf": [{}, True], "unknown": {"allOf": [{}]}, "$defs": {"a": {}}}, 3),
         (chain(3), 30),
         ({"$id": "urn:x", "$ref": "urn:x#/$defs/a", "$defs": {"a": {}}}, 2),
         ({"$ref": "#/$defs/a~1b~0c%25", "$defs": {"a/b~c%": {}}}, 2),
         ({"$ref": "#here", "$defs": {"a": {"$anchor": "here"}}}, 2),
         ({"$dynamicRef": "#there", "$defs": {"a": {"$dynamicAnchor": "there"}}}, 2),
         ({"$ref": "#/anyOf/0", "anyOf": [{}]}, 3),
-        ({"properties": 3, "allOf": 3, "patternProperties": 3}, 1),
+        ({"properties": 3, "allOf": 3, "patternProperties": 3}, 2),
     ],
 )
 def test_work(schema: dict[str, Any], work: int) -> None:

@@ -1,36 +1,72 @@
-"""Models of other libraries describe, build and write themselves."""
+"""pydantic takes the types that only it knows, if it is there."""
 
 import pathlib
 import sys
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
 import pydantic
 import pytest
 
-from schema.models import Address, Person, Stored
-from splice.schema.foreign import adapter, encode_hook, is_foreign, plain_json, tidy
-from splice.schema.problems import Problem, Refused
+from schema.models import Address, Limited, Person, Point, Stored, User
+from splice.schema.foreign import (
+    decode_hook,
+    encode_hook,
+    is_path,
+    is_pydantic,
+    pydantic_schema,
+    strict_adapter,
+)
+
+UNWRITTEN: Any = Callable[[int], int]
 
 
-class Duck:
-    """Looks like a model, without any library."""
+def test_without_pydantic_nothing_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "pydantic")
+    with pytest.raises(TypeError, match=r"^it might be known to pydantic, which is not imported$"):
+        strict_adapter(Limited)
 
-    def __init__(self, name: str) -> None:
-        self.name = name
 
-    @classmethod
-    def model_validate(cls, value: Any) -> "Duck":
-        if not isinstance(value, str):
-            raise ValueError("no name")  # noqa: TRY004 - as models do
-        return cls(value)
+@pytest.mark.parametrize("kind", [User | Point, list[User]])
+def test_types_that_pydantic_does_not_know(kind: Any) -> None:
+    with pytest.raises(TypeError):
+        strict_adapter(kind)
 
-    @classmethod
-    def model_json_schema(cls, mode: str) -> dict[str, Any]:
-        return {"type": "string", "title": mode}
 
-    def model_dump(self, mode: str, by_alias: bool) -> Any:
-        return self.name if mode == "json" and by_alias else None
+def test_types_that_json_does_not_know() -> None:
+    with pytest.raises(TypeError):
+        pydantic_schema(strict_adapter(UNWRITTEN), "validation", "")
+
+
+def test_dataclasses_are_strict_and_models_choose_for_themselves() -> None:
+    validate = strict_adapter(Limited | Address).validate_json
+    assert validate('{"size":3}') == Limited(3)
+    assert validate('{"street":"s","number":"3"}') == Address(street="s", number=3)
+    with pytest.raises(ValueError, match="valid integer"):
+        validate('{"size":"3"}')
+
+
+def test_bytes_are_base64_as_everywhere() -> None:
+    assert strict_adapter(list[bytes]).validate_json('["aGk="]') == [b"hi"]
+
+
+def test_definitions_get_a_suffix() -> None:
+    schema, defs = pydantic_schema(strict_adapter(list[Address]), "validation", "2")
+    assert schema == {"type": "array", "items": {"$ref": "#/$defs/Address2"}}
+    assert list(defs) == ["Address2"]
+
+
+def test_serialization_has_a_schema_of_its_own() -> None:
+    class Computed(pydantic.BaseModel):
+        side: int
+
+        @pydantic.computed_field
+        def area(self) -> int:
+            return self.side**2
+
+    _, defs = pydantic_schema(strict_adapter(Computed), "serialization", "")
+    assert defs["Computed"]["required"] == ["side", "area"]
 
 
 class Text(str):
@@ -41,49 +77,30 @@ class Number(float):
     pass
 
 
-def test_models_are_known_by_their_methods() -> None:
-    assert is_foreign(Duck)
-    assert is_foreign(Address)
-    assert is_foreign(Stored)
-    assert is_foreign(pydantic.HttpUrl)
-    assert not is_foreign(int)
+def test_classes_of_pydantic_are_known_by_their_methods() -> None:
+    assert all(map(is_pydantic, (Address, Stored, pydantic.HttpUrl)))
+    assert not is_pydantic(int)
+    assert is_path(pathlib.Path)
+    assert not is_path(str)
 
 
-def test_a_duck_needs_no_pydantic(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "pydantic")
-    duck = adapter(Duck)
-    assert duck.schema("validation") == {"type": "string", "title": "validation"}
-    assert duck.convert("d").name == "d"
-    with pytest.raises(ValueError, match=r"^no name$"):
-        duck.convert(3)
-    with pytest.raises(TypeError, match="needs pydantic, which is not imported"):
-        adapter(int)
-
-
-def test_models_tell_all_that_is_wrong() -> None:
-    with pytest.raises(Refused) as caught:
-        adapter(Person).convert({"home": {"number": 0}, "friend": 3})
-    assert caught.value.problems == (
-        Problem(("home", "street"), "required, but missing"),
-        Problem(("home", "number"), "expected greater than or equal to 1", 0),
-        Problem(("friend",), "expected object", 3),
-    )
-
-
-def test_types_that_are_no_models() -> None:
-    url = adapter(pydantic.HttpUrl)
-    assert url.schema("validation")["format"] == "uri"
-    assert str(url.convert("http://a/")) == "http://a/"
-    with pytest.raises(Refused):
-        url.convert("a")
+def test_decoding() -> None:
+    assert decode_hook(Address, {"street": "s", "number": 1}) == Address(street="s", number=1)
+    assert decode_hook(pathlib.Path, "a") == pathlib.Path("a")
+    assert decode_hook(object, [1]) == [1]
+    assert decode_hook(Iterable[bytes], ["aGk="]) == [b"hi"]
+    with pytest.raises(ValueError, match="Expected `str`"):
+        decode_hook(pathlib.Path, 3)
 
 
 @pytest.mark.parametrize(
     ("value", "plain"),
     [
         (Address(street="s", number=1), {"street": "s", "number": 1}),
-        ([Person(home=Address(street="s", number=1), shoeSize=40)], None),
-        ({"a": Duck("d")}, {"a": "d"}),
+        (
+            [Person(home=Address(street="s", number=1), shoeSize=40)],
+            [{"home": {"street": "s", "number": 1}, "friend": None, "shoeSize": 40}],
+        ),
         (pathlib.Path("a/b"), "a/b"),
         (Text("t"), "t"),
         (Number(1.5), 1.5),
@@ -93,33 +110,27 @@ def test_types_that_are_no_models() -> None:
     ],
 )
 def test_everything_is_written_as_json(value: Any, plain: Any) -> None:
-    found = plain_json(value)
-    if plain is None:
-        assert found == [{"home": {"street": "s", "number": 1}, "friend": None, "shoeSize": 40}]
-    else:
-        assert found == plain
+    assert msgspec.to_builtins(value, str_keys=True, enc_hook=encode_hook) == plain
 
 
-def test_what_json_does_not_have() -> None:
+def test_values_that_json_does_not_have() -> None:
     with pytest.raises(TypeError, match=r"^object cannot be written as JSON$"):
         encode_hook(object())
-    with pytest.raises(ValueError, match=r"^JSON has no nan$"):
-        plain_json(float("nan"))
-    assert msgspec.json.encode(Duck("d"), enc_hook=encode_hook) == b'"d"'
+    assert msgspec.json.encode(pathlib.Path("d"), enc_hook=encode_hook) == b'"d"'
 
 
-def test_schemas_of_others_are_tidied() -> None:
-    schema = {
-        "$defs": {"MyThing": {"title": "MyThing", "type": "object", "properties": {"a_b": {"title": "A B"}}}},
-        "properties": {
-            "title": {"title": "Title", "type": "string", "default": {"title": "Title"}},
-            "named": {"title": "Not its name", "anyOf": [{"$ref": "#/$defs/MyThing"}, {"enum": ["title"]}]},
-        },
+def test_titles_that_only_repeat_a_name_are_left_out() -> None:
+    class Plain(pydantic.BaseModel):
+        a_b: int
+        titled: int = pydantic.Field(title="Mine", default=3)
+
+    class Named(pydantic.BaseModel):
+        model_config = pydantic.ConfigDict(title="A name")
+
+    _, defs = pydantic_schema(strict_adapter(tuple[Plain, Named]), "validation", "")
+    assert defs["Plain"]["properties"] == {
+        "a_b": {"type": "integer"},
+        "titled": {"type": "integer", "title": "Mine", "default": 3},
     }
-    assert tidy(schema, {"#/$defs/MyThing": "#/$defs/Other"}) == {
-        "$defs": {"MyThing": {"type": "object", "properties": {"a_b": {}}}},
-        "properties": {
-            "title": {"type": "string", "default": {"title": "Title"}},
-            "named": {"title": "Not its name", "anyOf": [{"$ref": "#/$defs/Other"}, {"enum": ["title"]}]},
-        },
-    }
+    assert "title" not in defs["Plain"]
+    assert defs["Named"]["title"] == "A name"

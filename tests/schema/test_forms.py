@@ -4,7 +4,6 @@ import dataclasses
 import datetime as dt
 from typing import Annotated, Any, Literal, TypedDict
 
-import annotated_types as at
 import msgspec
 import pydantic
 import pytest
@@ -21,7 +20,7 @@ class Booking:
         guests: How many.
     """
 
-    guests: Annotated[int, at.Interval(ge=1, le=9)]
+    guests: Annotated[int, msgspec.Meta(ge=1, le=9)]
     color: Color
     note: str | None
     day: dt.date | None = None
@@ -101,15 +100,15 @@ def test_answers_become_models() -> None:
 @pytest.mark.parametrize(
     ("model", "content", "message"),
     [
-        (Booking, {}, "guests: required, but missing"),
+        (Booking, {}, "guests: required, but missing\ncolor: required, but missing"),
         (Booking, {"guests": 1}, "color: required, but missing"),
-        (Booking, {"guests": 0, "color": "red"}, "guests: expected integer >= 1, got 0"),
+        (Booking, {"guests": 0, "color": "red"}, "guests: expected a number >= 1, got 0"),
         (Booking, {"guests": 1, "color": "green"}, 'color: expected one of "red", "blue", got "green"'),
         (Booking, {"guests": 1, "color": "red", "tags": ["z"]}, 'tags[0]: expected one of "x", "y", got "z"'),
         (
             Contact,
             {"name": 3, "color": "no"},
-            "name: expected string, got 3\ncolor: expected 'red' or 'blue', got \"no\"",
+            'name: expected string, got 3\ncolor: expected one of "red", "blue", got "no"',
         ),
     ],
 )
@@ -150,8 +149,8 @@ def test_forms_are_flat(model: Any) -> None:
 
 
 @pytest.mark.parametrize("model", [int, list[int], dict[str, int], Pair])
-def test_what_is_no_form(model: Any) -> None:
-    with pytest.raises(TypeError, match=r"is no form: declare a class with fields$"):
+def test_classes_that_are_not_forms(model: Any) -> None:
+    with pytest.raises(TypeError, match=r"is not a form: declare a class with fields$"):
         form_schema(model)
 
 

@@ -22,18 +22,20 @@ from splice.schema.validate import BadSchema, Mismatch, Validator, validator
         ({"type": ["integer", "null"]}, "x", 'value: expected null or integer, got "x"'),
         ({"properties": {"a": {"items": {"enum": ["x", 1]}}}}, {"a": ["q"]}, 'a[0]: expected one of "x", 1, got "q"'),
         ({"const": {"a": 1}}, 4, 'value: expected {"a":1}, got 4'),
-        ({"properties": {"b": {"required": ["a"]}}}, {"b": {}}, 'b: "a" is required, but missing'),
+        ({"properties": {"b": {"required": ["a"]}}}, {"b": {}}, "b.a: required, but missing"),
         (
             {"properties": {"a": {}}, "additionalProperties": False},
             {"b": 1},
-            'value: unknown members "b", got {"b":1}',
+            "b: unknown name; known are: a",
         ),
         (
             {"allOf": [{"properties": {"a": {}}}], "unevaluatedProperties": False},
             {"a": 1, "b": 1},
-            'value: unknown members "b", got {"a":1,"b":1}',
+            "b: unknown name",
         ),
-        ({"anyOf": [{"type": "string"}, {"type": "null"}]}, 3, "value: fits none of several shapes, got 3"),
+        ({"anyOf": [{"type": "string"}, {"type": "null"}]}, 3, "value: expected string or null, got 3"),
+        ({"anyOf": [{"required": ["a", "b"]}, {"required": ["c"]}]}, {}, "c: required, but missing"),
+        ({"oneOf": [{"properties": {"a": {"type": "null"}}}]}, {"a": 1}, "a: expected null, got 1"),
         ({"oneOf": [{}, {}]}, 3, "value: does not fit exactly one of several shapes, got 3"),
         ({"minimum": 1.5}, 1, "value: expected a number >= 1.5, got 1"),
         ({"exclusiveMinimum": 1}, 1, "value: expected a number > 1, got 1"),
@@ -111,6 +113,32 @@ def test_what_is_no_schema(schema: dict[str, Any], message: str) -> None:
     assert str(caught.value).startswith(message)
 
 
+def test_all_problems_of_a_small_value_are_told_and_one_of_a_large_one() -> None:
+    check = Validator({"items": {"type": "integer"}}).check
+    with pytest.raises(Mismatch) as caught:
+        check(["x", 1, "y"])
+    assert str(caught.value) == '[0]: expected integer, got "x"\n[2]: expected integer, got "y"'
+    with pytest.raises(Mismatch) as caught:
+        check(["x"] * 15)
+    assert str(caught.value).splitlines()[9:] == ['[9]: expected integer, got "x"', "... and more"]
+    with pytest.raises(Mismatch) as caught:
+        check(["x"] * 15_000)
+    assert str(caught.value) == '[0]: expected integer, got "x"'
+
+
+def test_long_values_are_cut() -> None:
+    with pytest.raises(Mismatch) as caught:
+        Validator({"type": "null"}).check("x" * 200)
+    assert str(caught.value) == f'value: expected null, got "{"x" * 79}...'
+
+
+def test_formats_count_when_asked_for() -> None:
+    schema: dict[str, Any] = {"items": {"anyOf": [{"format": "date"}, {"format": "email"}]}}
+    Validator(schema).check(["x"])
+    with pytest.raises(Mismatch, match=r"^\[0\]: expected a date such as 2026-01-31, got \"x\"$"):
+        Validator(schema, formats=True).check(["x"])
+
+
 def test_what_takes_too_long_is_refused() -> None:
     twice = recursive({"allOf": [{"properties": {"c": {"$ref": "#/$defs/n"}}}] * 2})
     value: dict[str, Any] = {}
@@ -131,7 +159,7 @@ def test_a_schema_the_library_gives_up_on(monkeypatch: pytest.MonkeyPatch) -> No
     def broken(*_: Any, **__: Any) -> None:
         raise ValueError("no more")
 
-    monkeypatch.setitem(validate._DIALECTS, validate._DEFAULT, broken)
+    monkeypatch.setitem(validate._DIALECTS, next(iter(validate._DIALECTS)), broken)
     with pytest.raises(BadSchema, match=r"^invalid JSON Schema: no more$"):
         Validator({})
 

@@ -14,7 +14,7 @@ from splice import Client, Context, InputRequired, Server
 from splice.errors import LocalProtocolError, MissingClientCapability, ResourceNotFound, RPCError
 from splice.protocol.content import TextContent
 from splice.protocol.input import ElicitParams, SamplingMessage, ToolChoice
-from splice.protocol.lifecycle import LOGGING_LEVELS
+from splice.protocol.logging import LOGGING_LEVELS
 from splice.protocol.tools import Tool
 from splice.protocol.versions import FACTS, VERSIONS
 from support.caller import ALL, ASKING, CANCEL, DECLINE, LEGACY, MODERN, Caller, accept, fixed, said, text_of
@@ -64,7 +64,7 @@ async def test_a_handler_knows_who_asks_what(version: str) -> None:
     assert ctx.headers == {"x-a": "b"}
     assert ctx.lifespan is None
     assert ctx.client.info.name == "tests"
-    assert ctx.client.capabilities.roots is not msgspec.UNSET
+    assert ctx.client.capabilities.roots is not None
 
 
 # Progress.
@@ -393,7 +393,7 @@ async def test_a_question_the_client_cannot_answer_is_the_specified_error_and_ne
     handler, can, required = QUESTIONS[name]
     caller = await calling(handler, version, can=can)
     error = await caller.error("tools/call", {"name": "run"})
-    assert error["code"] == FACTS[version].missing_capability
+    assert error["code"] == FACTS[version].code_of(-32021)
     assert error["data"] == {"requiredCapabilities": required}
     assert caller.asked == []
 
@@ -413,7 +413,7 @@ async def test_a_handler_may_do_without(version: str) -> None:
 @pytest.mark.parametrize("version", LEGACY[:2])
 async def test_versions_without_forms_have_none_whatever_the_client_says(version: str) -> None:
     caller = await calling(lambda ctx: ctx.elicit("?", Person), version)
-    assert (await caller.error("tools/call", {"name": "run"}))["code"] == FACTS[version].missing_capability
+    assert (await caller.error("tools/call", {"name": "run"}))["code"] == FACTS[version].code_of(-32021)
 
 
 # Several questions.
@@ -754,7 +754,7 @@ async def test_asking_by_hand_needs_the_capability_too(version: str) -> None:
 
     caller = await calling(handler, version, can={})
     error = await caller.error("tools/call", {"name": "run"})
-    assert error["code"] == FACTS[version].missing_capability
+    assert error["code"] == FACTS[version].code_of(-32021)
 
 
 @pytest.mark.parametrize("version", LEGACY)

@@ -47,15 +47,16 @@ def with_tool(lifespan: Record) -> Server:
 async def test_it_is_entered_once_before_the_first_request_and_left_by_the_same_task() -> None:
     record = Record()
     server = with_tool(record)
-    assert server.lifespan_state is None
+    assert server.service.home.life is not None
+    assert server.service.home.life.state is None
     callers = [Caller(server, version) for version in (*LEGACY, *MODERN)]
     await asyncio.gather(*(caller.open() for caller in callers))
     assert {await caller.text("state") for caller in callers} == {"state 1"}
     assert record.events == ["enter s"]
-    await server.stop()
+    await server.service.drain()
     assert record.events == ["enter s"]
-    await server.end()
-    await server.end()
+    await server.service.close()
+    await server.service.close()
     assert record.events == ["enter s", "leave"]
     assert record.tasks[0] is record.tasks[1]
 
@@ -70,7 +71,7 @@ async def test_a_caller_that_leaves_while_it_is_entered_does_not_stop_it() -> No
     await settle()
     assert impatient.cancelled()
     assert await Caller(server, MODERN[0]).text("state") == "state 1"
-    await server.end()
+    await server.service.close()
     assert record.events == ["enter s", "leave"]
 
 
@@ -84,7 +85,7 @@ async def test_what_fails_on_entry_fails_each_request_until_it_does_not(caplog: 
     assert "no database" in caplog.text
     record.fails = ""
     assert await caller.text("state") == "state 1"
-    await caller.server.end()
+    await caller.server.service.close()
 
 
 async def test_what_fails_on_exit_is_raised_there() -> None:
@@ -92,12 +93,12 @@ async def test_what_fails_on_exit_is_raised_there() -> None:
     server = with_tool(record)
     assert await Caller(server, MODERN[0]).text("state") == "state 1"
     with pytest.raises(ConnectionError, match="database gone"):
-        await server.end()
+        await server.service.close()
 
 
 async def test_a_server_that_was_never_asked_never_enters_it() -> None:
     record = Record()
-    await with_tool(record).end()
+    await with_tool(record).service.close()
     assert record.events == []
 
 
@@ -113,7 +114,7 @@ async def test_it_can_begin_again() -> None:
     server = with_tool(record)
     for state in ("state 1", "state 3"):
         assert await Caller(server, MODERN[0]).text("state") == state
-        await server.end()
+        await server.service.close()
     assert record.events == ["enter s", "leave", "enter s", "leave"]
 
 

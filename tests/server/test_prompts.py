@@ -1,4 +1,4 @@
-"""Prompts and completions."""
+"""Prompts: messages, arguments, failures."""
 # ruff: noqa: ARG005 - what parameters are called is all that counts of them
 
 import asyncio
@@ -9,10 +9,11 @@ import pytest
 
 from splice import Context, Image, InputRequired, Server, ToolError
 from splice.errors import InvalidParams
+from splice.protocol.completion import Completion
 from splice.protocol.content import TextContent
-from splice.protocol.lifecycle import Icon
-from splice.protocol.prompts import Completion, GetPromptResult, PromptMessage
+from splice.protocol.prompts import GetPromptResult, PromptMessage
 from splice.protocol.versions import VERSIONS
+from splice.protocol.wire import Icon
 from support.caller import ASKING, LEGACY, MODERN, Caller, accept, fixed
 from support.wire import JSON
 
@@ -183,7 +184,7 @@ def test_a_prompt_can_be_removed() -> None:
         server.remove_prompt("p")
 
 
-# Completion.
+# Completion: values for the arguments of prompts and templates.
 
 
 def with_completions() -> Server:
@@ -300,4 +301,4 @@ async def test_a_whole_completion_passes_as_it_is_and_a_server_without_any_offer
         return Completion(values=["one"], total=9)
 
     assert (await caller.result("completion/complete", params))["completion"] == {"values": ["one"], "total": 9}
-    assert (await Caller(server, MODERN[0]).open()).server.capabilities.completions == {}
+    assert (await Caller(server, MODERN[0]).open()).server.service.home.capabilities().completions == {}

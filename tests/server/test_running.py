@@ -13,7 +13,7 @@ from splice.server import running
 
 def test_a_transport_nobody_knows_is_refused() -> None:
     with pytest.raises(ValueError, match="'pigeon'"):
-        running.run(Server("s"), "pigeon")
+        running.run(Server("s").service, "pigeon")
 
 
 def test_stdio_has_no_options() -> None:
@@ -36,7 +36,7 @@ def test_a_server_serves_stdio_and_ends_at_the_end_of_input(monkeypatch: pytest.
     monkeypatch.setattr(running, "serve_stdio", serve)
     server = Server("s")
     server.run()
-    assert served == [server]
+    assert served == [server.service]
 
 
 def test_ctrl_c_is_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:

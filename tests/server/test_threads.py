@@ -1,14 +1,16 @@
-"""The threads that `def` handlers run on."""
+"""The threads that `def` handlers run on, and the way back to the loop."""
 
 import asyncio
+import contextlib
 import contextvars
 import threading
+import weakref
 from typing import Any
 
 import pytest
 
-from splice.server.threads import Threads
-from support.waiting import until
+from splice.server.threads import Bridge, Threads
+from support.waiting import settle, until
 
 NAME: contextvars.ContextVar[str] = contextvars.ContextVar("NAME")
 
@@ -18,7 +20,7 @@ async def test_a_function_is_called_with_its_arguments_on_a_daemon_thread() -> N
         thread = threading.current_thread()
         return a + b, thread.daemon, thread is threading.main_thread()
 
-    assert await Threads().run(fn, {"a": 1, "b": 2}) == (3, True, False)
+    assert await Threads().run(fn, 1, b=2) == (3, True, False)
 
 
 async def test_it_sees_the_callers_context_and_cannot_change_it() -> None:
@@ -28,7 +30,7 @@ async def test_it_sees_the_callers_context_and_cannot_change_it() -> None:
         return seen
 
     NAME.set("mine")
-    assert await Threads().run(fn, {}) == "mine"
+    assert await Threads().run(fn) == "mine"
     assert NAME.get() == "mine"
 
 
@@ -38,7 +40,7 @@ async def test_what_it_raises_is_raised(error: BaseException) -> None:
         raise error
 
     with pytest.raises(type(error)):
-        await Threads().run(fn, {})
+        await Threads().run(fn)
 
 
 @pytest.mark.parametrize("error", [StopIteration(), KeyboardInterrupt(), GeneratorExit()], ids=repr)
@@ -47,7 +49,7 @@ async def test_what_means_something_to_the_loop_is_wrapped(error: BaseException)
         raise error
 
     with pytest.raises(RuntimeError, match=type(error).__name__):
-        await Threads().run(fn, {})
+        await Threads().run(fn)
 
 
 async def test_threads_are_used_again() -> None:
@@ -57,7 +59,7 @@ async def test_threads_are_used_again() -> None:
         seen.add(threading.get_ident())
 
     for _ in range(20):
-        await threads.run(fn, {})
+        await threads.run(fn)
     assert len(seen) == 1
 
 
@@ -75,7 +77,7 @@ async def test_there_are_only_so_many_and_the_rest_wait_their_turn() -> None:
             running -= 1
         return n
 
-    futures = [threads.run(fn, {"n": n}) for n in range(10)]
+    futures = [threads.run(fn, n) for n in range(10)]
     await until(lambda: running == 3)
     gate.set()
     assert await asyncio.gather(*futures) == list(range(10))
@@ -84,7 +86,7 @@ async def test_there_are_only_so_many_and_the_rest_wait_their_turn() -> None:
 
 async def test_two_hundred_blocking_calls_do_not_stop_the_loop() -> None:
     threads, gate = Threads(), threading.Event()
-    futures: list[Any] = [threads.run(gate.wait, {"timeout": 5}) for _ in range(200)]
+    futures: list[Any] = [threads.run(gate.wait, 5) for _ in range(200)]
     for _ in range(100):
         await asyncio.sleep(0)
     gate.set()
@@ -93,9 +95,9 @@ async def test_two_hundred_blocking_calls_do_not_stop_the_loop() -> None:
 
 async def test_a_cancelled_job_that_waits_never_runs() -> None:
     threads, gate, ran = Threads(max_threads=1), threading.Event(), list[None]()
-    first = threads.run(gate.wait, {"timeout": 5})
-    second = threads.run(ran.append, {})
-    third = threads.run(lambda: "third", {})
+    first = threads.run(gate.wait, 5)
+    second = threads.run(ran.append)
+    third = threads.run(lambda: "third")
     second.cancel()
     gate.set()
     assert await first
@@ -111,12 +113,12 @@ async def test_a_cancelled_job_that_runs_is_left_alone() -> None:
         gate.wait(5)
         ended.set()
 
-    future = threads.run(fn, {})
+    future = threads.run(fn)
     await until(started.is_set)
     future.cancel()
     gate.set()
     await until(ended.is_set)
-    assert await threads.run(lambda: "next", {}) == "next"
+    assert await threads.run(lambda: "next") == "next"
 
 
 def test_a_job_may_outlive_the_loop() -> None:
@@ -126,15 +128,188 @@ def test_a_job_may_outlive_the_loop() -> None:
         gate.wait(5)
 
     async def leave() -> None:
-        threads.run(fn, {})
+        threads.run(fn)
 
     asyncio.run(leave())
     gate.set()
 
     async def again() -> str:
-        value: str = await threads.run(lambda: "alive", {})
+        value: str = await threads.run(lambda: "alive")
         ended.set()
         return value
 
     assert asyncio.run(again()) == "alive"
     assert ended.is_set()
+
+
+async def test_one_worker_takes_many_short_jobs_and_brings_the_results_together(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    threads, loop, seen = Threads(), asyncio.get_running_loop(), set[int]()
+    calls: list[Any] = []
+    call_soon = loop.call_soon_threadsafe
+
+    def counted(callback: Any, *args: Any) -> Any:
+        calls.append(callback)
+        return call_soon(callback, *args)
+
+    monkeypatch.setattr(loop, "call_soon_threadsafe", counted)
+    gate = threading.Event()
+    first = threads.run(gate.wait, 5)
+    futures = [threads.run(lambda: seen.add(threading.get_ident())) for _ in range(500)]
+    gate.set()
+    await asyncio.gather(first, *futures)
+    assert len(calls) < 100
+    assert len(seen) <= 3, "a slow machine may think that the first job blocks"
+
+
+@pytest.mark.parametrize("blockers", [1, 5, 40])
+async def test_jobs_that_block_hold_up_none_behind_them(blockers: int) -> None:
+    """The job that frees all others stands behind them in the queue."""
+    threads, gate = Threads(), threading.Event()
+    blocked = [threads.run(gate.wait, 10) for _ in range(blockers)]
+    async with asyncio.timeout(5):
+        await threads.run(gate.set)
+        assert all(await asyncio.gather(*blocked))
+
+
+async def test_a_job_handed_in_beside_one_that_blocks_is_taken_by_another_worker() -> None:
+    threads, gate, started = Threads(), threading.Event(), threading.Event()
+
+    def block() -> bool:
+        started.set()
+        return gate.wait(10)
+
+    blocked = threads.run(block)
+    await until(started.is_set)
+    async with asyncio.timeout(5):
+        assert [await threads.run(lambda n=n: n) for n in range(50)] == list(range(50))
+    gate.set()
+    assert await blocked
+    assert threads._count == 2
+
+
+def test_several_event_loops_use_one_pool_at_once() -> None:
+    threads, results = Threads(max_threads=4), dict[int, list[int]]()
+
+    async def work(start: int) -> None:
+        numbers = range(start, start + 200)
+        results[start] = list(await asyncio.gather(*(threads.run(abs, number) for number in numbers)))
+
+    loops = [threading.Thread(target=asyncio.run, args=(work(1000 * number),)) for number in range(4)]
+    for each in loops:
+        each.start()
+    for each in loops:
+        each.join(20)
+    assert results == {1000 * number: list(range(1000 * number, 1000 * number + 200)) for number in range(4)}
+
+
+async def test_many_jobs_from_many_turns_all_come_back() -> None:
+    """Workers fall asleep and are woken all the time: none may sleep while a job waits."""
+    threads = Threads(max_threads=3)
+
+    async def one(number: int) -> int:
+        for _ in range(number % 7):
+            await asyncio.sleep(0)
+        return int(await threads.run(abs, number))
+
+    async with asyncio.timeout(20):
+        for _ in range(20):
+            results = await asyncio.gather(*(one(number) for number in range(200)))
+            assert results == list(range(200))
+
+
+async def test_a_worker_that_sleeps_keeps_nothing_of_its_last_job_alive() -> None:
+    class Big:
+        pass
+
+    threads, big = Threads(), Big()
+    gone = weakref.ref(big)
+    for fail in (False, True):
+        with contextlib.suppress(ZeroDivisionError):
+            await threads.run(lambda _, fail: 1 // (not fail), big, fail)
+    del big
+    await until(lambda: gone() is None)
+
+
+async def test_where_no_thread_can_be_started_the_caller_hears_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    threads, gate = Threads(), threading.Event()
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", refuse)
+        with pytest.raises(RuntimeError, match="new thread"):
+            threads.run(abs, -1)
+    assert await threads.run(abs, -2) == 2
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    blocked = threads.run(gate.wait, 5)
+    waiting = threads.run(abs, -3)
+    await asyncio.sleep(0)
+    gate.set()
+    assert (await blocked, await waiting) == (True, 3)
+
+
+# The way from a handler's thread back to the loop.
+
+
+async def on_thread(fn: object) -> object:
+    """Run a function on a thread of its own."""
+    return await asyncio.get_running_loop().run_in_executor(None, fn)  # type: ignore[arg-type]  # a function
+
+
+async def double(number: int) -> int:
+    await settle(2)
+    return 2 * number
+
+
+async def fail(error: BaseException) -> None:
+    raise error
+
+
+async def test_a_thread_gets_what_the_loop_made() -> None:
+    bridge = Bridge()
+    assert await on_thread(lambda: bridge.wait(double(4))) == 8
+
+
+@pytest.mark.parametrize("error", [ValueError("x"), KeyboardInterrupt(), SystemExit(1)], ids=repr)
+async def test_it_gets_every_error_and_the_loop_none(error: BaseException) -> None:
+    bridge, caught = Bridge(), []
+
+    def work() -> None:
+        try:
+            bridge.wait(fail(error))
+        except BaseException as raised:  # noqa: BLE001 - whatever it is
+            caught.append(raised)
+
+    await on_thread(work)
+    assert caught == [error]
+
+
+async def test_the_loop_cannot_wait_for_itself() -> None:
+    with pytest.raises(RuntimeError, match="await"):
+        Bridge().wait(double(1))
+
+
+async def test_closing_ends_what_waits_and_what_it_waits_for() -> None:
+    bridge, started, ended = Bridge(), threading.Event(), []
+
+    async def forever() -> None:
+        started.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append("work")
+
+    def work() -> str:
+        for wait in (forever, forever):
+            with pytest.raises(asyncio.CancelledError):
+                bridge.wait(wait())
+        return "over"
+
+    thread = asyncio.ensure_future(on_thread(work))
+    await until(started.is_set)
+    bridge.close()
+    assert await thread == "over"
+    await settle()
+    assert ended == ["work"]

@@ -18,9 +18,9 @@ import pytest
 from splice import Audio, Context, File, Header, Image, Server, ToolError
 from splice.errors import InternalError, InvalidParams, MCPError, RPCError
 from splice.protocol.content import ImageContent, ResourceContents, ResourceLink, TextContent
-from splice.protocol.lifecycle import Icon
 from splice.protocol.tools import CallToolResult, ToolAnnotations
 from splice.protocol.versions import FACTS, VERSIONS
+from splice.protocol.wire import Icon
 from splice.schema.validate import validator
 from support.caller import LEGACY, MODERN, Caller, text_of
 from support.waiting import settle, until
@@ -143,7 +143,7 @@ def test_a_signature_that_cannot_be_called_by_name_is_refused_at_once() -> None:
 
     with pytest.raises(TypeError, match="bad"):
         server.add_tool(bad)
-    assert not server.capabilities.tools
+    assert not server.service.home.capabilities().tools
 
 
 def test_an_option_nobody_knows_is_refused_at_once() -> None:
@@ -409,8 +409,6 @@ async def test_marks_for_headers_are_known_and_bad_ones_refused_at_once() -> Non
     def tool(region: Annotated[str, Header("Region")]) -> str:
         return region
 
-    assert server.header_parameters("tool") == {("region",): "Region"}
-    assert server.header_parameters("nope") is None
     assert (await listed(server))["tool"]["inputSchema"]["properties"]["region"]["x-mcp-header"] == "Region"
 
     def bad(everything: dict[str, Any]) -> str:

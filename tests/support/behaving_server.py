@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from splice import Context, Image, InputRequired, Server, ToolError
-from splice.protocol.input import ElicitParams
+from splice.types import ElicitParams
 
 
 @dataclass

@@ -4,14 +4,14 @@ import json
 from collections.abc import Callable
 from typing import TypeAlias
 
-from msgspec import UNSET, Raw
+from msgspec import Raw
 
 from splice.errors import RPCError
 from splice.protocol.jsonrpc import Notification, Request, Response, Success, encode, failure, raw
 from splice.protocol.versions import FACTS, LATEST_HANDSHAKE, VERSIONS
-from splice.rules.eras import Session
+from splice.rules.sessions import Session
 from splice.server.server import Server
-from splice.transports.base import Sender
+from splice.transports.base import Exchange, Sender
 from support.wire import JSON, initialize, meta
 
 ALL: JSON = {"elicitation": {"form": {}, "url": {}}, "sampling": {"tools": {}}, "roots": {}}
@@ -55,23 +55,23 @@ class Caller:
         """The last exchange."""
         self.principal: str | None = None
         self.headers: dict[str, str] = {}
+        self.kind = "memory"
         self.session = Session(push=self._push)
         self._answers = answers
         self._ids = 0
 
     async def open(self) -> "Caller":
         """Initialize, in the eras that have it."""
-        await self.server.open(self.session)
         if not self.modern:
             params = initialize(self.version, capabilities=self.can)["params"]
             result = await self.send("initialize", params)
             assert result["result"]["protocolVersion"] == self.version
-            await self.server.hear(Notification("notifications/initialized"), self.sender)
+            await self.server.service.hear(Notification("notifications/initialized"), self.sender)
         return self
 
     @property
     def sender(self) -> Sender:
-        return Sender(kind="memory", session=self.session, headers=self.headers, principal=self.principal)
+        return Sender(kind=self.kind, session=self.session, headers=self.headers, principal=self.principal)
 
     def _push(self, note: Notification) -> None:
         self.pushed.append(json.loads(encode(note)))
@@ -86,11 +86,11 @@ class Caller:
     async def send(self, method: str, params: JSON = None, *, id: JSON = None) -> JSON:
         """Send one request as it is; the whole response."""
         self._ids += 1
-        content = UNSET if params is None else Raw(json.dumps(params).encode())
+        content = None if params is None else Raw(json.dumps(params).encode())
         request = Request(self._ids if id is None else id, method, content)
         self.last = Hand(self, request)
         try:
-            response = await self.server.handle(self.last)
+            response = await self.server.service.handle(self.last)
         finally:
             self.last.is_open = False
         message: JSON = json.loads(encode(response))
@@ -154,25 +154,23 @@ class Caller:
         return [each["params"] for each in self.notes if each["method"] == "notifications/message"]
 
 
-class Hand:
+class Hand(Exchange):
     """An exchange held by a `Caller`."""
 
     def __init__(self, caller: Caller, request: Request) -> None:
+        super().__init__(request, caller.sender)
         self._caller = caller
         self.is_open = True
-        self.request = request
-        self.sender = caller.sender
 
     async def notify(self, note: Notification) -> None:
         message = json.loads(encode(note))
         if self.is_open:
             self._caller.notes.append(message)
 
-    async def ask(self, request: Request) -> Response:
+    async def ask(self, method: str, params: JSON) -> Response:
         assert not self._caller.modern, "a modern client was sent a request"
-        params = None if request.params is UNSET else json.loads(bytes(raw(request.params)))
         try:
-            answer = self._caller.answer(request.method, params)
+            answer = self._caller.answer(method, None if params is None else json.loads(encode(params)))
         except RPCError as error:
             return failure(7, error)
         return Success(7, raw(answer))

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 import uvicorn
 
-from splice.transports.http_server import HTTPApp
+from splice.transports.http.app import HTTPApp
 from support.waiting import until
 
 

@@ -10,31 +10,42 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from splice import Context, Server
+from splice.protocol.jsonrpc import Notification, Response
+from splice.server.running import run
+from splice.transports.base import Exchange, Sender, Service
 
 
 class Strange(BaseException):
     """What no `except Exception` catches."""
 
 
-class Watched(Server):
-    """Tells its tools when it is about to stop."""
-
-    stopping = asyncio.Event()
-
-    async def stop(self) -> None:
-        await super().stop()
-        self.stopping.set()
-
-
 @asynccontextmanager
-async def lifespan(server: Watched) -> AsyncIterator[list[str]]:
+async def lifespan(server: Server) -> AsyncIterator[list[str]]:
     state = ["open"]
     yield state
     state[0] = "closed"
     sys.stderr.write("lifespan closed\n")
 
 
-server = Watched("misbehaving", lifespan=lifespan)
+server = Server("misbehaving", lifespan=lifespan)
+stopping = asyncio.Event()
+
+
+class Watched(Service):
+    """The server's own service, which also tells the tools when it is about to stop."""
+
+    async def handle(self, exchange: Exchange) -> Response:
+        return await server.service.handle(exchange)
+
+    async def hear(self, note: Notification, sender: Sender) -> None:
+        await server.service.hear(note, sender)
+
+    async def drain(self) -> None:
+        await server.service.drain()
+        stopping.set()
+
+    async def close(self) -> None:
+        await server.service.close()
 
 
 @server.tool
@@ -77,7 +88,7 @@ def reads() -> str:
 async def last(ctx: Context) -> str:
     """End when the server does, and use the lifespan and the client until then."""
     await ctx.progress(1)
-    await server.stopping.wait()
+    await stopping.wait()
     await ctx.progress(2)
     return f"finished, lifespan {ctx.lifespan[0]}"
 
@@ -129,4 +140,4 @@ async def leaves_async(how: str) -> str:
 
 
 if __name__ == "__main__":
-    server.run()
+    run(Watched(), "stdio")

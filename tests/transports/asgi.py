@@ -5,14 +5,16 @@ import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-import msgspec
-
 from splice.errors import MCPError, RPCError
 from splice.protocol.jsonrpc import Notification, Request, Response, Success, failure, raw
+from splice.protocol.methods import Method
+from splice.protocol.resources import RESOURCES_READ
+from splice.protocol.tools import TOOLS_CALL, TOOLS_LIST
 from splice.protocol.versions import LATEST_HANDSHAKE, LATEST_MODERN, V2025_03_26
-from splice.rules.eras import Session
-from splice.rules.sse import Decoder
-from splice.transports.base import Exchange, Sender
+from splice.rules.eras import admit
+from splice.rules.http.sse import Decoder
+from splice.rules.sessions import Session
+from splice.transports.base import Exchange, Sender, Service
 
 MODERN, LEGACY, BATCHES = LATEST_MODERN, LATEST_HANDSHAKE, V2025_03_26
 META = {"io.modelcontextprotocol/protocolVersion": MODERN, "io.modelcontextprotocol/clientCapabilities": {}}
@@ -32,11 +34,12 @@ def modern(name: str, id: int | str = 1, **arguments: Any) -> tuple[dict[str, An
     return body, {"mcp-protocol-version": MODERN, "mcp-method": "tools/call", "mcp-name": name}
 
 
-class FakeService:
-    """Answers `initialize` and runs `tools` by name."""
+class FakeService(Service):
+    """Answers `initialize` as it comes; admits other requests as a server does, and runs `tools` by name."""
 
     def __init__(self) -> None:
         self.tools: dict[str, Tool] = {"echo": self._echo}
+        self.rows: dict[str, Method[Any, Any]] = {row.name: row for row in (TOOLS_CALL, TOOLS_LIST, RESOURCES_READ)}
         self.heard: list[tuple[Notification, Sender]] = []
         self.opened: list[Session] = []
         self.closed: list[Session] = []
@@ -44,18 +47,19 @@ class FakeService:
         self.senders: list[Sender] = []
         self.stopping = asyncio.Event()
         self.ended = False
-        self.mirrored: dict[str, Mapping[tuple[str, ...], str]] = {}
 
     async def handle(self, exchange: Exchange) -> Response:
-        request, session = exchange.request, exchange.sender.session
-        self.requests.append(request)
-        self.senders.append(exchange.sender)
+        request = exchange.request
         try:
-            params = {} if request.params is msgspec.UNSET else json.loads(bytes(request.params))
-            if request.method == "initialize" and session is not None:
-                session.version = params["protocolVersion"]
-                return Success(request.id, raw({"protocolVersion": session.version}))
-            return Success(request.id, await self.tools[params.get("name", request.method)](exchange))
+            if request.method == "initialize" and exchange.sender.session is not None:
+                return await self._initialize(exchange, exchange.sender.session)
+            row = self.rows.get(request.method)
+            admitted = admit(request, exchange.sender.session, row, exchange.confirm)
+            assert row is not None
+            self.requests.append(request)
+            self.senders.append(exchange.sender)
+            name = getattr(admitted.params, "name", request.method)
+            return Success(request.id, await self.tools[name](exchange))
         except RPCError as error:
             return failure(request.id, error)
         except KeyError as error:
@@ -63,26 +67,27 @@ class FakeService:
         except MCPError as error:
             return failure(request.id, RPCError(f"{type(error).__name__}: {error}"))
 
+    async def _initialize(self, exchange: Exchange, session: Session) -> Response:
+        self.senders.append(exchange.sender)
+        params = json.loads(bytes(exchange.request.params))
+        if "name" in params:
+            await self.tools[params["name"]](exchange)
+        session.open(params["protocolVersion"])
+        self.opened.append(session)
+        session.ended = lambda: self.closed.append(session)
+        return Success(exchange.request.id, raw({"protocolVersion": params["protocolVersion"]}))
+
     async def _echo(self, exchange: Exchange) -> Any:
         return {"echo": json.loads(bytes(exchange.request.params)).get("arguments")}
 
     async def hear(self, note: Notification, sender: Sender) -> None:
         self.heard.append((note, sender))
 
-    async def open(self, session: Session) -> None:
-        self.opened.append(session)
-
-    async def close(self, session: Session) -> None:
-        self.closed.append(session)
-
-    async def stop(self) -> None:
+    async def drain(self) -> None:
         self.stopping.set()
 
-    async def end(self) -> None:
+    async def close(self) -> None:
         self.ended = True
-
-    def header_parameters(self, tool: str) -> Mapping[tuple[str, ...], str] | None:
-        return self.mirrored.get(tool)
 
 
 class Gate:

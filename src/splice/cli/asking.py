@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from splice.cli.arguments import choices_of, kinds_of, read
 from splice.cli.text import one_line, safe
-from splice.protocol.input import ElicitParams, ElicitResult, ElicitValue
+from splice.types import ElicitParams, ElicitResult, ElicitValue
 
 LINE_BYTES = 4096
 """What a terminal hands over at a time: one line, in its usual mode."""

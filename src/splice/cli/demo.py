@@ -22,7 +22,6 @@ from splice.cli.outcomes import FAILED, OK, Stop
 from splice.cli.reaching import told
 from splice.cli.targets import this_splice
 from splice.cli.text import as_json
-from splice.protocol.versions import FACTS
 
 SERVER = Path(__file__).with_name("demo_server.py")
 URL = re.compile(r"http://\S+")
@@ -60,14 +59,14 @@ async def _demo(out: Console, *, interactive: bool) -> list[Seen]:
     _heading(out, "\nA modern client over stdio", "it starts the server as a child process")
     seen = [await Tour("stdio", out, interactive=interactive).walk(child, "modern")]
     _heading(out, "\nThe same functions, seen by other clients", "each of them made all of these calls")
-    _row(out, seen[0])
+    _row(out, seen[0], "modern")
     quiet = console(quiet=True)
     seen.append(await Tour("stdio", quiet, interactive=False).walk(child, "legacy"))
-    _row(out, seen[-1])
+    _row(out, seen[-1], "legacy")
     async with _http_server() as url:
         for era in ("modern", "legacy"):
             seen.append(await Tour("HTTP", quiet, interactive=False).walk(HTTPServer(url), era))
-            _row(out, seen[-1])
+            _row(out, seen[-1], era)
     return seen
 
 
@@ -115,13 +114,13 @@ def _heading(out: Console, title: str, note: str) -> None:
     out.print(Text.assemble((title, "bold cyan"), f"  {note}"))
 
 
-def _row(out: Console, seen: Seen) -> None:
+def _row(out: Console, seen: Seen, era: str) -> None:
     mark = ("✗", "bold red") if list(seen.problems()) else ("✓", "bold green")
-    era = f"{seen.transport:<5}  {seen.version} ({FACTS[seen.version].era})" if seen.version else seen.transport
+    spoken = f"{seen.transport:<5}  {seen.version} ({era})" if seen.version else seen.transport
     counts = (
         f"  {len(seen.tools)} tools, {seen.asked} question, {seen.progress} progress reports, {seen.logs} log message"
     )
-    out.print(Text.assemble("  ", mark, f" {era}", (f"{counts}, {seen.milliseconds} ms", "dim")))
+    out.print(Text.assemble("  ", mark, f" {spoken}", (f"{counts}, {seen.milliseconds} ms", "dim")))
 
 
 def _farewell(out: Console) -> None:

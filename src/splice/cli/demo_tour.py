@@ -12,9 +12,7 @@ from splice.cli.asking import answer as ask_at_terminal
 from splice.cli.list import offers_of
 from splice.cli.showing import block_text, contents_text, result_text
 from splice.cli.text import one_line
-from splice.protocol.input import ElicitParams, ElicitResult, ElicitValue
-from splice.protocol.notifications import LogParams
-from splice.protocol.tools import CallToolResult
+from splice.types import CallToolResult, ElicitParams, ElicitResult, ElicitValue, LogParams
 
 GUEST: dict[str, ElicitValue] = {"name": "Ada", "guests": 2, "place": "terrace"}
 """What the demo answers when there is nobody to ask."""

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from typing import Any, TypeAlias, Unpack
 
 import click
-from msgspec import UnsetType
 from rich.text import Text
 
 from splice import Client
@@ -13,9 +12,7 @@ from splice.cli.outcomes import OK, USAGE, Stop
 from splice.cli.reaching import TARGET_HELP, Reach, reach_options, talk
 from splice.cli.showing import prompt_signature, tool_signature
 from splice.cli.text import as_json, one_line, safe
-from splice.protocol.prompts import Prompt
-from splice.protocol.resources import Resource, ResourceTemplate
-from splice.protocol.tools import Tool
+from splice.types import Prompt, Resource, ResourceTemplate, Tool
 
 Offer: TypeAlias = Tool | Resource | ResourceTemplate | Prompt
 HEADINGS = {
@@ -64,13 +61,7 @@ def _show(client: Client, offers: dict[str, list[Any]]) -> None:
     out.print(Text.assemble((one_line(server.name), "bold"), f" {one_line(server.version)}, protocol {client.version}"))
     if client.instructions:
         out.print(Text(safe(client.instructions).strip(), "italic"))
-    headings = {
-        "tools": "Tools",
-        "resources": "Resources",
-        "resourceTemplates": "Resource templates",
-        "prompts": "Prompts",
-    }
-    for kind, heading in headings.items():
+    for kind, heading in HEADINGS.items():
         if offers[kind]:
             out.print(Text(f"\n{heading}", "bold cyan"))
             for offer in offers[kind]:
@@ -91,6 +82,6 @@ def _lines(offer: Offer) -> Iterable[Text]:
         case ResourceTemplate():
             heading = one_line(offer.uri_template)
     yield Text(f"  {heading}", "green")
-    if not isinstance(offer.description, UnsetType):
+    if offer.description is not None:
         for each in safe(offer.description).strip().splitlines():
             yield Text(f"      {each}")

@@ -41,7 +41,7 @@ def _import(path: Path) -> ModuleType:
     name = path.stem if path.stem not in sys.modules else f"{path.stem}_server"
     spec = spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise Stop(USAGE, f"{path} is no Python file")
+        raise Stop(USAGE, f"{path} is not a Python file")
     module = module_from_spec(spec)
     sys.modules[name] = module
     sys.path.insert(0, str(path.resolve().parent))

@@ -3,7 +3,6 @@
 from typing import Unpack
 
 import click
-from msgspec import UnsetType
 
 from splice import Client
 from splice.cli.arguments import pairs
@@ -27,7 +26,7 @@ def command(tail: list[str], words: tuple[str, ...], **reach: Unpack[Reach]) -> 
         if reach["as_json"]:
             print(as_json(result))
             return OK
-        if not isinstance(result.description, UnsetType):
+        if result.description is not None:
             print(f"# {safe(result.description)}\n")
         print("\n\n".join(f"{each.role}: {block_text(each.content)}" for each in result.messages))
         return OK

@@ -12,8 +12,7 @@ from splice.cli.asking import answer
 from splice.cli.outcomes import FAILED, UNREACHABLE, USAGE, Stop
 from splice.cli.targets import Target, take_target
 from splice.cli.text import as_json, one_line, safe
-from splice.protocol.notifications import LogParams
-from splice.protocol.versions import VERSIONS
+from splice.types import VERSIONS, LogParams
 
 F = TypeVar("F", bound=Callable[..., Any])
 PROTOCOLS = ("auto", "legacy", "modern", *VERSIONS)

@@ -5,14 +5,13 @@ import sys
 from typing import Unpack
 
 import click
-from msgspec import UnsetType
 
 from splice import Client
 from splice.cli.outcomes import OK, USAGE, Stop
 from splice.cli.reaching import TARGET_HELP, Reach, reach_options, talk
 from splice.cli.showing import contents_text
 from splice.cli.text import as_json
-from splice.protocol.content import ResourceContents
+from splice.types import ResourceContents
 
 
 @click.command(epilog=TARGET_HELP)
@@ -44,6 +43,6 @@ def command(tail: list[str], words: tuple[str, ...], **reach: Unpack[Reach]) -> 
 
 
 def _bytes(contents: ResourceContents) -> bytes:
-    if not isinstance(contents.text, UnsetType):
+    if contents.text is not None:
         return contents.text.encode()
     return base64.b64decode(str(contents.blob))

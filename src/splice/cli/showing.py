@@ -3,32 +3,31 @@
 import json
 from typing import Any
 
-from msgspec import UnsetType
-
 from splice.cli.arguments import choices_of, kinds_of
 from splice.cli.text import as_json, one_line, safe, size
-from splice.protocol.content import (
+from splice.types import (
     AudioContent,
+    CallToolResult,
     ContentBlock,
     EmbeddedResource,
     ImageContent,
+    Prompt,
     ResourceContents,
     ResourceLink,
     TextContent,
+    Tool,
 )
-from splice.protocol.prompts import Prompt
-from splice.protocol.tools import CallToolResult, Tool
 
 
 def result_text(result: CallToolResult) -> str:
     """Write a tool's result: its content, or its structured content where that is all there is."""
-    if not result.content and not isinstance(result.structured_content, UnsetType):
+    if not result.content and result.structured_content is not None:
         return as_json(result.structured_content)
     return "\n".join(block_text(block) for block in result.content)
 
 
 def block_text(block: ContentBlock) -> str:
-    """Write one content block; what is no text is described."""
+    """Write one content block; what is not text is described."""
     match block:
         case TextContent():
             return safe(block.text)
@@ -42,9 +41,9 @@ def block_text(block: ContentBlock) -> str:
 
 def contents_text(contents: ResourceContents) -> str:
     """Write the contents of a resource; bytes are described."""
-    if not isinstance(contents.text, UnsetType):
+    if contents.text is not None:
         return safe(contents.text)
-    kind = "data" if isinstance(contents.mime_type, UnsetType) else one_line(contents.mime_type)
+    kind = "data" if contents.mime_type is None else one_line(contents.mime_type)
     return f"[{one_line(contents.uri)}: {kind}, {_decoded_size(str(contents.blob))}]"
 
 
@@ -59,7 +58,7 @@ def tool_signature(tool: Tool) -> str:
 
 def prompt_signature(prompt: Prompt) -> str:
     """Write how a prompt is filled in: `review(code, language?)`."""
-    arguments = [] if isinstance(prompt.arguments, UnsetType) else prompt.arguments
+    arguments = prompt.arguments or []
     words = (one_line(each.name) + ("" if each.required is True else "?") for each in arguments)
     return f"{one_line(prompt.name)}({', '.join(words)})"
 

@@ -41,7 +41,7 @@ def take_target(words: tuple[str, ...], tail: list[str], headers: tuple[str, ...
         if not Path(file).is_file():
             raise Stop(USAGE, f"there is no file {file!r}")
         return Target(one_line(first), StdioServer(*this_splice("run", first), env=os.environ)), rest
-    raise Stop(USAGE, f"{first!r} is no server: name a URL (http://...), a .py file, or a command after `--`")
+    raise Stop(USAGE, f"{first!r} is not a server: name a URL (http://...), a .py file, or a command after `--`")
 
 
 def this_splice(*words: str) -> list[str]:

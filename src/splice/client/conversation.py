@@ -1,150 +1,121 @@
-"""One conversation with one server: opened once, closed once, and all that must be kept in between.
+"""The state of one open client: connection, subscriptions, log level, known tools.
 
-It owns the link. Everything that arrives without having been asked for comes in here: the server's questions,
+It is opened once and closed once. Everything that arrives without having been asked for comes in here: questions,
 notifications, the loss of a session.
 """
 
 import asyncio
 import logging
-from itertools import count
+from collections.abc import Sequence
+from typing import TypedDict
 
-from msgspec import UnsetType
-
-from splice.client.calls import Calls
-from splice.client.handlers import Handlers
-from splice.client.known_tools import KnownTools
-from splice.client.notices import Change, Notices, OnChange, OnLog
-from splice.client.opening import Opening
+from splice.client.calls import FOR_EVER, Calls
+from splice.client.connection import Connector, Opening
+from splice.client.lists import KnownTools
+from splice.client.notices import Notices, OnChange, OnLog
+from splice.client.questions import Answers, OnElicit, OnSample, Question, Questions, Roots
 from splice.client.subscriptions import Subscriptions
 from splice.client.targets import Target
-from splice.errors import ConnectionClosed, LocalProtocolError, MCPError
+from splice.errors import MCPError
+from splice.protocol.capabilities import ClientCapabilities
 from splice.protocol.jsonrpc import Notification, Request, Response
-from splice.protocol.lifecycle import Implementation, LoggingLevel
-from splice.protocol.methods import SET_LEVEL
-from splice.protocol.notifications import SetLevelParams
+from splice.protocol.logging import SET_LEVEL, LoggingLevel, SetLevelParams
+from splice.protocol.subscriptions import ACKNOWLEDGED, TOOLS_CHANGED
 from splice.protocol.versions import FACTS, LATEST_HANDSHAKE
-from splice.rules.negotiation import Preference
-from splice.transports.base import Link
+from splice.protocol.wire import Implementation
+from splice.rules.extensions import Extension
+from splice.rules.negotiation import preference
 
-INFO = Implementation(name="splice", version="0.1.0")
-"""Who we say we are."""
+VERSION = "0.1.0"
+"""This package's. A constant, since asking the package's metadata takes longer than all other imports."""
+
+INFO = Implementation(name="splice", version=VERSION)
+"""How a client introduces itself that was not told how."""
 
 DEFAULT_LOG_LEVEL: LoggingLevel = "info"
 
-_CLOSED = "This client is closed"
+TIMEOUT_SECONDS = 60.0
 
 log = logging.getLogger("splice.client")
 
 
+class ClientOptions(TypedDict, total=False):
+    """Everything a `Client` may be told besides its target. The class says what each one does."""
+
+    on_elicit: OnElicit | None
+    on_sample: OnSample | None
+    roots: Roots | None
+    on_log: OnLog | None
+    on_change: OnChange | None
+    protocol: str
+    timeout: float | None
+    info: Implementation
+    extensions: Sequence[Extension[Question]]
+
+
 class Conversation:
-    """What a client and a server have with each other."""
+    """Keeps what a client needs between requests, and receives what the server begins."""
 
-    def __init__(
-        self,
-        target: Target,
-        wanted: Preference,
-        handlers: Handlers,
-        on_log: OnLog | None,
-        on_change: OnChange | None,
-        timeout: float | None,
-    ) -> None:
-        self.handlers = handlers
-        self.known = KnownTools()
-        self._over_http = target.kind == "http"
-        self._notices = Notices(on_log, on_change, self._changed)
+    def __init__(self, target: Target, options: ClientOptions) -> None:
+        on_log, on_change = options.get("on_log"), options.get("on_change")
+        extensions = tuple(options.get("extensions", ()))
+        questions = Questions(options.get("on_elicit"), options.get("on_sample"), options.get("roots"))
+        capabilities = ClientCapabilities()
+        for each in (questions, *extensions):
+            each.declare(capabilities)
+        wanted, info = preference(options.get("protocol", "auto")), options.get("info", INFO)
+        timeout = options.get("timeout", TIMEOUT_SECONDS)
+        opening = Opening(target, wanted, capabilities, info, timeout, self)
         self._log_level: LoggingLevel | None = DEFAULT_LOG_LEVEL if on_log else None
-        self._hears_changes = on_change is not None
-        self._timeout = timeout
-        self._ids = count(1)
-        self._opening = Opening(target, wanted, handlers.capabilities(), INFO, timeout, self._ids, self._attach)
         self._lock = asyncio.Lock()
-        self._link: Link | None = None
-        self._calls: Calls | None = None
-        self._subscriptions: Subscriptions | None = None
-        self._closed = False
-
-    @property
-    def calls(self) -> Calls:
-        """Sends requests. Raises `LocalProtocolError` before it is open, `ConnectionClosed` after."""
-        if self._calls is None:
-            if self._closed:
-                raise ConnectionClosed(_CLOSED)
-            raise LocalProtocolError("Open the client first: `async with Client(...) as client`")
-        return self._calls
-
-    @property
-    def subscriptions(self) -> Subscriptions:
-        """What is listened for. Raises as `calls` does."""
-        if self._subscriptions is None:
-            raise ConnectionClosed(_CLOSED) if self._closed else LocalProtocolError("Open the client first")
-        return self._subscriptions
+        self._connector = Connector(opening, self._renewed)
+        self._answers = Answers((questions, *extensions))
+        self._notices = Notices(on_log, on_change, extensions)
+        self.known = KnownTools()
+        seconds = FOR_EVER if timeout is None else timeout
+        self.calls = Calls(self._connector, self._answers, self.hear, seconds, extensions)
+        self.subscriptions = Subscriptions(self.calls, lists=on_change is not None, reconnects=target.kind == "http")
 
     # Its beginning and its end.
 
     async def open(self) -> None:
         """Connect and come to terms, unless that is done."""
         async with self._lock:
-            if self._closed:
-                raise ConnectionClosed(_CLOSED)
-            if self._calls is None:
+            if self._connector.current is None:
                 try:
-                    await self._open()
+                    await self._connector.open()
+                    await self._announce()
                 except BaseException:
                     await self._let_go()
                     raise
 
     async def close(self) -> None:
         """Let go of the server, for good."""
-        self._closed = True
+        self._connector.closed = True
         await self._let_go()
 
-    async def _open(self) -> None:
-        terms = await self._opening.run()
-        if self._link is None or self._closed:
-            raise ConnectionClosed(_CLOSED)
-        self._calls = Calls(
-            self._link,
-            terms,
-            ids=self._ids,
-            hear=self._hear,
-            timeout=self._timeout,
-            over_http=self._over_http,
-            renew=self._opening.handshake,
-            renewed=self._renewed,
-        )
-        self._subscriptions = Subscriptions(
-            self._calls, self._notices.hear, lists=self._hears_changes, reconnects=self._over_http
-        )
-        await self._repeat_log_level()
-        await self._subscriptions.open()
-
-    async def _attach(self, link: Link) -> None:
-        """Take over a link that is about to be used."""
-        link.on_request, link.on_notice = self._answer, self._hear
-        self._link = link
-        if self._closed:
-            raise ConnectionClosed(_CLOSED)
-
     async def _let_go(self) -> None:
-        link, calls, subscriptions = self._link, self._calls, self._subscriptions
-        self._calls = self._subscriptions = None
-        if calls is not None:
-            calls.clocks.close()
+        self._connector.leave()
+        self.calls.clocks.close()
         try:
-            if subscriptions is not None:
-                await subscriptions.close()
+            await self.subscriptions.close()
         finally:
-            if link is not None:
-                await link.close()
+            await self._connector.close()
 
     async def _renewed(self) -> None:
-        """Say again what a new legacy session does not know."""
         self.known.forget()
-        await self._repeat_log_level()
-        try:
-            await self.subscriptions.renew()
-        except MCPError as error:
-            log.warning("could not subscribe again in a new session: %s", error)
+        await self._announce()
+
+    async def _announce(self) -> None:
+        """Say what a new connection does not know. Trouble is logged."""
+        terms = self.calls.terms
+        self._notices.version = terms.facts.version
+        if self._log_level is not None and terms.capabilities.logging is not None:
+            try:
+                await self.set_log_level(self._log_level)
+            except MCPError as error:
+                log.warning("could not set the log level: %s", error)
+        await self.subscriptions.announce()
 
     # The log level, which a session or each request carries.
 
@@ -152,32 +123,23 @@ class Conversation:
         """Let the server know which log messages are wanted. Raises what a request raises."""
         calls, self._log_level = self.calls, level
         if SET_LEVEL.exists(calls.terms.facts.version):
-            await calls.complete(SET_LEVEL, SetLevelParams(level=level))
+            await calls.request(SET_LEVEL, SetLevelParams(level=level))
         else:
             calls.terms.stamp.log_level = level
 
-    async def _repeat_log_level(self) -> None:
-        """Say it, if there is anything to say to a server that logs. Trouble is logged."""
-        if self._log_level is None or isinstance(self.calls.terms.capabilities.logging, UnsetType):
+    # What the server begins: this is the `Receiver` of the link.
+
+    async def hear(self, note: Notification) -> None:
+        """Take a notification that belongs to no request."""
+        if note.method == ACKNOWLEDGED.name:
+            self.subscriptions.acknowledge(note)
             return
-        try:
-            await self.set_log_level(self._log_level)
-        except MCPError as error:
-            log.warning("could not set the log level: %s", error)
-
-    # What the server says and asks.
-
-    async def _hear(self, note: Notification) -> None:
-        subscriptions = self._subscriptions
-        await (self._notices.hear(note) if subscriptions is None else subscriptions.hear(note))
-
-    async def _answer(self, request: Request) -> Response:
-        calls = self._calls
-        if calls is None:
-            return await self.handlers.answer(request, FACTS[LATEST_HANDSHAKE])
-        with calls.clocks.stopped():
-            return await self.handlers.answer(request, calls.terms.facts)
-
-    def _changed(self, change: Change) -> None:
-        if change.kind == "tools":
+        if note.method == TOOLS_CHANGED.name:
             self.known.forget()
+        await self._notices.hear(note)
+
+    async def answer(self, request: Request) -> Response:
+        """Answer a question, while no time passes for the requests that wait."""
+        facts = self.calls.terms.facts if self._connector.current else FACTS[LATEST_HANDSHAKE]
+        with self.calls.clocks.stopped():
+            return await self._answers.answer(request, facts)

@@ -1,115 +1,107 @@
-"""Notifications on their way to the user: log messages, changes, progress.
+"""Notifications on their way to the user: log messages, changes, progress, and those of extensions.
 
 A callback that fails is logged and harms nothing else.
 """
 
+import inspect
 import logging
-from collections.abc import Awaitable, Callable
-from typing import Literal, TypeAlias, TypeVar
+from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
+from typing import Any, Literal, TypeAlias, TypeVar, cast
 
-import msgspec
-from msgspec import Struct, UnsetType
+from msgspec import Struct
 
-from splice.client.callbacks import call
+from splice.errors import InvalidParams
 from splice.protocol.jsonrpc import Notification, RequestId
-from splice.protocol.methods import (
-    LOG_MESSAGE,
-    PROGRESS,
-    PROMPTS_CHANGED,
-    RESOURCE_UPDATED,
-    RESOURCES_CHANGED,
-    TOOLS_CHANGED,
-    Note,
-)
-from splice.protocol.notifications import LogParams
-from splice.transports.base import Heard
+from splice.protocol.logging import LOG_MESSAGE, LogParams
+from splice.protocol.methods import Note
+from splice.protocol.progress import PROGRESS
+from splice.protocol.subscriptions import LISTS, RESOURCE_UPDATED
+from splice.rules.extensions import Extension, Heard, heard
+from splice.transports.base import Hear
 
 P = TypeVar("P", bound=Struct)
+T = TypeVar("T")
+Kind: TypeAlias = Literal["tools", "prompts", "resources", "resource"]
+
 log = logging.getLogger("splice.client")
 
 
 class Change(Struct, frozen=True):
     """Something about the server has changed."""
 
-    kind: Literal["tools", "prompts", "resources", "resource"]
+    kind: Kind
     """A list, or the content of one resource."""
 
     uri: str | None = None
     """Which resource."""
 
 
+_CHANGES: dict[str, Note[Any]] = {**LISTS, "resource": RESOURCE_UPDATED}
+
 OnLog: TypeAlias = Callable[[LogParams], Awaitable[None] | None]
 OnChange: TypeAlias = Callable[[Change], Awaitable[None] | None]
 OnProgress: TypeAlias = Callable[[float, float | None, str | None], Awaitable[None] | None]
 
-_CHANGES: dict[str, Change] = {
-    TOOLS_CHANGED.name: Change("tools"),
-    PROMPTS_CHANGED.name: Change("prompts"),
-    RESOURCES_CHANGED.name: Change("resources"),
-}
+
+async def call(function: Callable[..., Awaitable[T] | T], *arguments: Any) -> T:
+    """Call a function of the user's, `def` or `async def`."""
+    result = function(*arguments)
+    if inspect.isawaitable(result):
+        return await result
+    return result
 
 
 class Notices:
-    """Tells the user what concerns no request of theirs. `on_any_change` is for the client itself, and goes first."""
+    """Everything the client is told of, put together from log messages, changes and the notes of extensions."""
 
     def __init__(
-        self, on_log: OnLog | None, on_change: OnChange | None, on_any_change: Callable[[Change], None]
+        self, on_log: OnLog | None = None, on_change: OnChange | None = None, extensions: Iterable[Extension[Any]] = ()
     ) -> None:
-        self._on_log = on_log
-        self._on_change = on_change
-        self._on_any_change = on_any_change
+        notes = [Heard(LOG_MESSAGE, on_log)] if on_log else []
+        if on_change:
+            notes += [Heard(row, partial(_change, on_change, kind)) for kind, row in _CHANGES.items()]
+        ours = Extension[Any]("", notes=notes)
+        self.version: str | None = None
+        """The version spoken: what does not exist there is not heard. None while it is being agreed on."""
+        self._heard = heard((ours, *extensions))
 
     async def hear(self, note: Notification) -> None:
         """Take one notification. Never raises."""
-        try:
-            await self._hear(note)
-        except Exception:
-            log.exception("a callback failed that was told of %s", note.method)
-
-    async def _hear(self, note: Notification) -> None:
-        if note.method == LOG_MESSAGE.name:
-            params = read(LOG_MESSAGE, note)
-            if params is not None and self._on_log is not None:
-                await call(self._on_log, params)
+        entry = self._heard.get(note.method)
+        if entry is None or (self.version is not None and not entry.row.exists(self.version)):
             return
-        change = _change(note)
-        if change is not None:
-            self._on_any_change(change)
-            if self._on_change is not None:
-                await call(self._on_change, change)
+        params = read(entry.row, note)
+        if params is not None:
+            try:
+                await call(entry.hear, params)
+            except Exception:
+                log.exception("a callback failed that was told of %s", note.method)
 
 
-def _change(note: Notification) -> Change | None:
-    if note.method != RESOURCE_UPDATED.name:
-        return _CHANGES.get(note.method)
-    params = read(RESOURCE_UPDATED, note)
-    return None if params is None else Change("resource", params.uri)
+def _change(on_change: OnChange, kind: str, params: Any) -> Awaitable[None] | None:
+    return on_change(Change(cast("Kind", kind), getattr(params, "uri", None)))
 
 
-class Reports:
+class Reports(Struct):
     """Takes the notifications of one request whose caller wants to hear of progress, which only ever grows."""
 
-    __slots__ = ("_callback", "_last", "_otherwise", "_token")
-
-    def __init__(self, token: RequestId, callback: OnProgress, otherwise: Heard) -> None:
-        self._token = token
-        self._callback = callback
-        self._otherwise = otherwise
-        self._last = float("-inf")
+    token: RequestId
+    callback: OnProgress
+    otherwise: Hear
+    last: float = float("-inf")
 
     async def __call__(self, note: Notification) -> None:
         """Take one notification. Never raises."""
         if note.method != PROGRESS.name:
-            await self._otherwise(note)
+            await self.otherwise(note)
             return
         params = read(PROGRESS, note)
-        if params is None or params.progress_token != self._token or params.progress <= self._last:
+        if params is None or params.progress_token != self.token or params.progress <= self.last:
             return
-        self._last = params.progress
-        total = None if isinstance(params.total, UnsetType) else params.total
-        message = None if isinstance(params.message, UnsetType) else params.message
+        self.last = params.progress
         try:
-            await call(self._callback, params.progress, total, message)
+            await call(self.callback, params.progress, params.total, params.message)
         except Exception:
             log.exception("a progress callback failed")
 
@@ -117,7 +109,7 @@ class Reports:
 def read(row: Note[P], note: Notification) -> P | None:
     """Read the params of a notification; None when they do not fit, which is logged."""
     try:
-        return row.params_decoder.decode(note.params)
-    except (msgspec.DecodeError, TypeError, RecursionError) as error:
+        return row.read_params(note.params)
+    except InvalidParams as error:
         log.warning("skipped a %s that is malformed: %s", note.method, error)
         return None

@@ -1,8 +1,9 @@
 """Hearing of changes, in either era.
 
-A legacy server is told once per resource, and list changes come by themselves. A modern one has to be listened to:
-one `subscriptions/listen` request is open at a time, with a filter for all that is wanted. When the filter changes, a
-second one is opened before the first is left, so nothing falls in between; a change may be heard twice.
+Up to 2025-11-25 a server is told of each resource, and list changes come by themselves. Since then the client listens:
+one `subscriptions/listen` request is open at a time, with a filter for all that is wanted, and sent again when its
+stream breaks. When the filter changes, a second one is opened before the first is left, so nothing falls in between; a
+change may be heard twice.
 
 https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions
 """
@@ -10,33 +11,103 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscrip
 import asyncio
 import logging
 
-from msgspec import UNSET, UnsetType
+from splice.client.calls import FOR_EVER, Calls, Options
+from splice.client.notices import read
+from splice.errors import ConnectionClosed, LocalProtocolError, MCPError, RPCError
+from splice.protocol.jsonrpc import Failure, Notification, RequestId, error_of
+from splice.protocol.lifecycle import META_SUBSCRIPTION_ID
+from splice.protocol.resources import RESOURCES_SUBSCRIBE, RESOURCES_UNSUBSCRIBE, SubscribeParams, UnsubscribeParams
+from splice.protocol.subscriptions import ACKNOWLEDGED, LISTS, SUBSCRIPTIONS_LISTEN, ListenParams, SubscriptionFilter
+from splice.transports.tasks import Background
 
-from splice.client.calls import Calls
-from splice.client.listening import Listening
-from splice.errors import LocalProtocolError, MCPError
-from splice.protocol.jsonrpc import Notification
-from splice.protocol.lifecycle import PromptsCapability, ResourcesCapability, ToolsCapability
-from splice.protocol.methods import (
-    ACKNOWLEDGED,
-    RESOURCES_SUBSCRIBE,
-    RESOURCES_UNSUBSCRIBE,
-    SUBSCRIPTIONS_LISTEN,
-)
-from splice.protocol.notifications import SubscriptionFilter
-from splice.protocol.resources import SubscribeParams, UnsubscribeParams
-from splice.transports.background import Background
-from splice.transports.base import Heard
+ACKNOWLEDGE_SECONDS = 10.0
+"""How long to wait until the server acknowledges that it listens."""
+
+RECONNECT_SECONDS = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
+"""How long to wait before each attempt to restore a stream; the last one counts for all further attempts."""
 
 log = logging.getLogger("splice.client")
 
 
-class Subscriptions:
-    """What the client wants to hear of. `lists`: also that lists have changed."""
+class Listening:
+    """One stream of changes. It begins at once, in a task of its own; the user is told in `background`."""
 
-    def __init__(self, calls: Calls, hear: Heard, *, lists: bool, reconnects: bool) -> None:
+    def __init__(self, calls: Calls, wanted: SubscriptionFilter, background: Background, *, reconnects: bool) -> None:
         self._calls = calls
-        self._hear = hear
+        self._wanted = wanted
+        self._background = background
+        self._reconnects = reconnects
+        self._id: RequestId = 0
+        self._failures = 0
+        loop = asyncio.get_running_loop()
+        self._acknowledged: asyncio.Future[SubscriptionFilter | None] = loop.create_future()
+        self._task = loop.create_task(self._run())
+
+    async def begun(self) -> SubscriptionFilter | None:
+        """Wait until the server listens, and return what it honours; None if it does not say.
+
+        Raises `RPCError` when it refuses, and `ConnectionClosed`.
+        """
+        try:
+            async with asyncio.timeout(ACKNOWLEDGE_SECONDS):
+                return await self._acknowledged
+        except TimeoutError:
+            return None
+
+    def acknowledge(self, note: Notification) -> None:
+        """Take an acknowledgment, if it is for this stream."""
+        params = read(ACKNOWLEDGED, note)
+        if params is None or params.meta is None or params.meta.get(META_SUBSCRIPTION_ID) != self._id:
+            return
+        self._failures = 0
+        if not self._acknowledged.done():
+            self._acknowledged.set_result(params.notifications)
+
+    async def stop(self) -> None:
+        """End it."""
+        self._refuse(ConnectionClosed("Nobody listens any more"))
+        self._task.cancel()
+        await asyncio.wait((self._task,))
+
+    async def _run(self) -> None:
+        options = Options(timeout=FOR_EVER, hear=self._hear)
+        while True:
+            self._id = self._calls.next_id()
+            params = ListenParams(notifications=self._wanted)
+            error: MCPError = ConnectionClosed("The server has ended the stream of changes")
+            try:
+                response = await self._calls.send(SUBSCRIPTIONS_LISTEN, params, options, self._id)
+                if isinstance(response, Failure):
+                    error = error_of(response)
+            except MCPError as failed:
+                error = failed
+            if self._refuse(error) or not self._reconnects or isinstance(error, RPCError):
+                log.info("hearing of changes has ended: %s", error)
+                return
+            await asyncio.sleep(RECONNECT_SECONDS[min(self._failures, len(RECONNECT_SECONDS) - 1)])
+            self._failures += 1
+
+    async def _hear(self, note: Notification) -> None:
+        """Take a notification of the stream, which must not end with what the user does about it."""
+        if note.method == ACKNOWLEDGED.name:
+            self.acknowledge(note)
+        else:
+            self._background.start(self._calls.hear(note))
+
+    def _refuse(self, error: MCPError) -> bool:
+        """Fail who waits for the beginning, if anybody still does."""
+        if self._acknowledged.done():
+            return False
+        self._acknowledged.set_exception(error)
+        self._acknowledged.exception()  # nobody may be there to see it
+        return True
+
+
+class Subscriptions:
+    """The resources whose changes are wanted; with `lists`, changes of lists are wanted too."""
+
+    def __init__(self, calls: Calls, *, lists: bool, reconnects: bool) -> None:
+        self._calls = calls
         self._lists = lists
         self._reconnects = reconnects
         self._uris: dict[str, None] = {}
@@ -50,47 +121,45 @@ class Subscriptions:
 
         Raises `LocalProtocolError` if the server does not tell, and all that a request raises.
         """
-        resources = self._calls.terms.capabilities.resources
-        if isinstance(resources, UnsetType) or resources.subscribe is not True:
-            raise LocalProtocolError(f"{self._calls.terms.server.name} does not tell when resources change")
-        if RESOURCES_SUBSCRIBE.exists(self._calls.terms.facts.version):
-            await self._calls.complete(RESOURCES_SUBSCRIBE, SubscribeParams(uri=uri))
+        terms = self._calls.terms
+        resources = terms.capabilities.resources
+        if resources is None or not resources.subscribe:
+            raise LocalProtocolError(f"{terms.server.name} does not tell when resources change")
+        if RESOURCES_SUBSCRIBE.exists(terms.facts.version):
+            await self._calls.request(RESOURCES_SUBSCRIBE, SubscribeParams(uri=uri))
             self._uris[uri] = None
         elif uri not in self._uris:
-            await self._add_to_filter(uri)
-
-    async def _add_to_filter(self, uri: str) -> None:
-        self._uris[uri] = None
-        try:
-            honoured = await self._listen_anew()
-        except BaseException:
-            self._uris.pop(uri, None)
-            raise
-        if honoured is not None and uri not in (honoured.resource_subscriptions or ()):
-            del self._uris[uri]
-            raise LocalProtocolError(f"{self._calls.terms.server.name} does not tell when {uri} changes")
+            self._uris[uri] = None
+            try:
+                honoured = await self._listen_anew()
+            except BaseException:
+                self._uris.pop(uri, None)
+                raise
+            if honoured is not None and uri not in (honoured.resource_subscriptions or ()):
+                del self._uris[uri]
+                raise LocalProtocolError(f"{terms.server.name} does not tell when {uri} changes")
 
     async def remove(self, uri: str) -> None:
         """Hear no more of a resource. Raises what a request raises."""
         if RESOURCES_UNSUBSCRIBE.exists(self._calls.terms.facts.version):
-            await self._calls.complete(RESOURCES_UNSUBSCRIBE, UnsubscribeParams(uri=uri))
+            await self._calls.request(RESOURCES_UNSUBSCRIBE, UnsubscribeParams(uri=uri))
             self._uris.pop(uri, None)
         elif uri in self._uris:
             del self._uris[uri]
             await self._listen_anew()
 
-    async def open(self) -> None:
-        """Begin to hear of list changes, as far as that needs to be asked for. Trouble is logged."""
-        if SUBSCRIPTIONS_LISTEN.exists(self._calls.terms.facts.version) and self._filter() is not None:
-            try:
-                await self._listen_anew()
-            except MCPError as error:
-                log.warning("cannot hear of changes: %s", error)
-
-    async def renew(self) -> None:
-        """Subscribe again, in a new legacy session."""
-        for uri in tuple(self._uris):
-            await self._calls.complete(RESOURCES_SUBSCRIBE, SubscribeParams(uri=uri))
+    async def announce(self) -> None:
+        """Ask for what is wanted, on a connection that knows nothing yet. Trouble is logged."""
+        version = self._calls.terms.facts.version
+        try:
+            if SUBSCRIPTIONS_LISTEN.exists(version):
+                if self._filter() is not None:
+                    await self._listen_anew()
+            else:
+                for uri in tuple(self._uris):
+                    await self._calls.request(RESOURCES_SUBSCRIBE, SubscribeParams(uri=uri))
+        except MCPError as error:
+            log.warning("cannot hear of changes: %s", error)
 
     async def close(self) -> None:
         """Listen no more."""
@@ -98,29 +167,20 @@ class Subscriptions:
             await self._leave(listening)
         await self._background.close()
 
-    async def hear(self, note: Notification) -> None:
-        """Take a notification that concerns no request; an acknowledgment stays here."""
-        if note.method == ACKNOWLEDGED.name:
-            for listening in self._open:
-                listening.acknowledge(note)
-        else:
-            await self._hear(note)
-
-    async def _hear_apart(self, note: Notification) -> None:
-        """Take a notification of a stream, which must not end with what the user does about it."""
-        if note.method == ACKNOWLEDGED.name:
-            await self.hear(note)
-        else:
-            self._background.start(self._hear(note))
+    def acknowledge(self, note: Notification) -> None:
+        """Take an acknowledgment of one of the open streams."""
+        for listening in self._open:
+            listening.acknowledge(note)
 
     def _filter(self) -> SubscriptionFilter | None:
         """Write down what is wanted, of what the server has; None when that is nothing."""
-        has = self._calls.terms.capabilities
-        wanted = SubscriptionFilter(resource_subscriptions=list(self._uris) or UNSET)
+        wanted = SubscriptionFilter(resource_subscriptions=list(self._uris) or None)
         if self._lists:
-            wanted.tools_list_changed = _tells(has.tools)
-            wanted.prompts_list_changed = _tells(has.prompts)
-            wanted.resources_list_changed = _tells(has.resources)
+            has = self._calls.terms.capabilities
+            for kind in LISTS:
+                capability = getattr(has, kind)
+                if capability is not None and capability.list_changed:
+                    setattr(wanted, f"{kind}_list_changed", True)
         return None if wanted == SubscriptionFilter() else wanted
 
     async def _listen_anew(self) -> SubscriptionFilter | None:
@@ -132,7 +192,7 @@ class Subscriptions:
             wanted, old = self._filter(), self._current
             new, honoured = None, None
             if wanted is not None:
-                new = Listening(self._calls, wanted, self._hear_apart, reconnects=self._reconnects)
+                new = Listening(self._calls, wanted, self._background, reconnects=self._reconnects)
                 self._open.add(new)
                 try:
                     honoured = await new.begun()
@@ -147,8 +207,3 @@ class Subscriptions:
     async def _leave(self, listening: Listening) -> None:
         self._open.discard(listening)
         await listening.stop()
-
-
-def _tells(has: ToolsCapability | PromptsCapability | ResourcesCapability | UnsetType) -> bool | UnsetType:
-    """Say that list changes are wanted, where the server can tell of them."""
-    return UNSET if isinstance(has, UnsetType) or has.list_changed is not True else True

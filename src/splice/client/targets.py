@@ -1,19 +1,22 @@
-"""What a client can be pointed at, and how each kind of target becomes a link.
+"""Targets: everything a client can be pointed at, and how each kind becomes a link.
 
 a URL, or HTTPServer(url, headers=...)            Streamable HTTP
 a command, or StdioServer("python", "server.py")  a child process
-a `Server`, or anything else that serves          in this process, without any transport
+a `Server`, or any `Service`                      in this process, without any transport
 {"command": ...} or {"url": ...}                  one entry of an `mcpServers` configuration
+an object with `connect`                          a `Target` of your own
 """
 
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, TypeAlias, cast
+from typing import Any, Protocol, TypeAlias, cast
 
-from splice.transports.base import Link, Service, TransportKind
+from msgspec import Struct
+
+from splice.transports.base import Link, Receiver, Service
 from splice.transports.memory import MemoryLink
-from splice.transports.stdio_client import spawn
+from splice.transports.stdio.client import spawn
 
 _SHOWN_NAME = 60
 
@@ -21,15 +24,27 @@ _SHOWN_NAME = 60
 class Target(Protocol):
     """A server that can be reached."""
 
-    kind: ClassVar[TransportKind]
+    @property
+    def kind(self) -> str:
+        """The transport: ``stdio``, ``http``, ``memory`` or the name of one of your own."""
+        ...
 
     @property
     def name(self) -> str:
-        """What errors and logs call it."""
+        """The name for it in errors and logs."""
         ...
 
-    async def connect(self) -> Link:
-        """Make a link to it. Raises `ConnectionClosed`."""
+    async def connect(self, receiver: Receiver) -> Link:
+        """Make a link to it, which gives what the server begins to `receiver`. Raises `ConnectionClosed`."""
+        ...
+
+
+class Holder(Protocol):
+    """An object that stands for a service in this process. `Server` is one."""
+
+    @property
+    def service(self) -> Service:
+        """Answers the requests."""
         ...
 
 
@@ -39,68 +54,51 @@ class StdioServer:
     Besides `env` it sees only a little of our environment: PATH, HOME, the locale and the like.
     """
 
-    kind: ClassVar[TransportKind] = "stdio"
+    kind = "stdio"
 
     def __init__(
         self, command: str, *args: str, env: Mapping[str, str] | None = None, cwd: str | Path | None = None
     ) -> None:
         self.command = (command, *args)
+        self.name = shlex.join([Path(command).name, *args])[:_SHOWN_NAME]
+        """The command, in short."""
         self.env = env
         self.cwd = cwd
 
-    @property
-    def name(self) -> str:
-        """The command, in short."""
-        program, *args = self.command
-        return shlex.join([Path(program).name, *args])[:_SHOWN_NAME]
-
-    async def connect(self) -> Link:
+    async def connect(self, receiver: Receiver) -> Link:
         """Start the process."""
-        return await spawn(self.command, env=self.env, cwd=self.cwd, name=self.name)
+        return await spawn(self.command, env=self.env, cwd=self.cwd, name=self.name, receiver=receiver)
 
 
 class HTTPServer:
     """A server behind a URL. `headers` go out with every request, and to no other origin."""
 
-    kind: ClassVar[TransportKind] = "http"
+    kind = "http"
 
     def __init__(self, url: str, *, headers: Mapping[str, str] | None = None) -> None:
-        self.url = url
+        self.url = self.name = url
         self.headers = headers
 
-    @property
-    def name(self) -> str:
-        """The URL."""
-        return self.url
-
-    async def connect(self) -> Link:
+    async def connect(self, receiver: Receiver) -> Link:
         """Make a pool of connections; none is opened yet."""
-        from splice.transports.http_link import HTTPLink  # noqa: PLC0415 - a stdio client loads no HTTP library
+        from splice.transports.http.link import HTTPLink  # noqa: PLC0415 - a stdio client loads no HTTP library
 
-        return HTTPLink(self.url, self.headers)
-
-
-class InProcess:
-    """A server object in this process."""
-
-    kind: ClassVar[TransportKind] = "memory"
-
-    def __init__(self, service: Service) -> None:
-        self.service = service
-
-    @property
-    def name(self) -> str:
-        """The name the object has, or what it is."""
-        return str(getattr(self.service, "name", type(self.service).__name__))
-
-    async def connect(self) -> Link:
-        """Let the server know of us."""
-        link = MemoryLink(self.service)
-        await link.open()
-        return link
+        return HTTPLink(self.url, self.headers or {}, receiver)
 
 
-AnyTarget: TypeAlias = Target | Service | str | Sequence[str] | Mapping[str, Any]
+class InProcess(Struct):
+    """A service in this process."""
+
+    service: Service
+    name: str
+    kind: str = "memory"
+
+    async def connect(self, receiver: Receiver) -> Link:
+        """Make a link that calls the service."""
+        return MemoryLink(self.service, receiver)
+
+
+AnyTarget: TypeAlias = Target | Holder | Service | str | Sequence[str] | Mapping[str, Any]
 """Everything `resolve` understands."""
 
 
@@ -117,13 +115,14 @@ def resolve(target: AnyTarget) -> Target:
         return _entry(target)
     if isinstance(target, Sequence):
         return _command(target)
-    if hasattr(target, "connect"):
-        return cast("Target", target)
-    if all(hasattr(target, verb) for verb in ("handle", "hear", "open", "close")):
-        service: Any = target
-        return InProcess(service)
+    given: Any = target
+    if hasattr(given, "connect"):
+        return cast("Target", given)
+    service = getattr(given, "service", given)
+    if hasattr(service, "handle"):
+        return InProcess(service, str(getattr(given, "name", type(given).__name__)))
     raise TypeError(
-        f"a client needs a server object, a URL, a command or an mcpServers entry, not {type(target).__name__}"
+        f"a client needs a server object, a URL, a command or an mcpServers entry, not {type(given).__name__}"
     )
 
 

@@ -9,13 +9,14 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
 
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
-from msgspec import UNSET, Raw, Struct, UnsetType, field
+from msgspec import field
 
 from splice.protocol.content import Role, SamplingBlock, TextContent
-from splice.protocol.lifecycle import Params, RequestMeta, Span
-from splice.protocol.tasks import TaskMetadata
-from splice.protocol.tools import Tool
+from splice.protocol.jsonrpc import NULL, MaybeRaw
+from splice.protocol.methods import Method, Note
+from splice.protocol.tools import TaskMetadata, Tool
 from splice.protocol.versions import V2025_06_18, V2025_11_25, V2026_07_28, Since, Until
+from splice.protocol.wire import LaterMeta, Meta, NoParams, NoteParams, Params, Span, Wire
 
 ElicitValue: TypeAlias = str | int | float | bool | list[str] | None
 """What a field of a form may hold."""
@@ -24,44 +25,40 @@ SamplingContent: TypeAlias = SamplingBlock | Annotated[list[SamplingBlock], Sinc
 """One block, or several."""
 
 
-def _blocks(content: SamplingContent) -> list[SamplingBlock]:
-    return content if isinstance(content, list) else [content]
-
-
-class ModelHint(Struct, rename="camel", omit_defaults=True, kw_only=True):
+class ModelHint(Wire, kw_only=True):
     """A wish for a model."""
 
-    name: str | UnsetType = UNSET
+    name: str | None = None
     """Part of a model's name, or of a family's."""
 
 
-class ModelPreferences(Struct, rename="camel", omit_defaults=True, kw_only=True):
+class ModelPreferences(Wire, kw_only=True):
     """What matters in the choice of a model. The client decides."""
 
-    hints: list[ModelHint] | UnsetType = UNSET
+    hints: list[ModelHint] | None = None
     """The first that fits counts."""
 
-    cost_priority: float | UnsetType = UNSET
+    cost_priority: float | None = None
     """How much a low price matters, from 0 to 1."""
 
-    speed_priority: float | UnsetType = UNSET
+    speed_priority: float | None = None
     """How much a quick answer matters, from 0 to 1."""
 
-    intelligence_priority: float | UnsetType = UNSET
+    intelligence_priority: float | None = None
     """How much ability matters, from 0 to 1."""
 
 
-class ToolChoice(Struct, rename="camel", omit_defaults=True, kw_only=True):
+class ToolChoice(Wire, kw_only=True):
     """Whether the model uses tools."""
 
     span: ClassVar[Span] = (Since(V2025_11_25),)
 
-    mode: Literal["auto", "required", "none"] | UnsetType = UNSET
+    mode: Literal["auto", "required", "none"] | None = None
     """As it likes, at least once, or not at all. As it likes when absent."""
 
 
-class SamplingMessage(Struct, rename="camel", omit_defaults=True, kw_only=True):
-    """One message to or from a model."""
+class Spoken(Wire, kw_only=True):
+    """Something that is said, by a model or to it."""
 
     role: Role
     """Who says it."""
@@ -69,16 +66,20 @@ class SamplingMessage(Struct, rename="camel", omit_defaults=True, kw_only=True):
     content: SamplingContent
     """What is said."""
 
-    meta: Annotated[dict[str, Any] | UnsetType, Since(V2025_11_25)] = field(default=UNSET, name="_meta")
-    """What is said about it rather than in it."""
-
     @property
     def blocks(self) -> list[SamplingBlock]:
         """The content as a list, however it was written."""
-        return _blocks(self.content)
+        return self.content if isinstance(self.content, list) else [self.content]
 
 
-class CreateMessageParams(Params, rename="camel", omit_defaults=True, kw_only=True):
+class SamplingMessage(Spoken, kw_only=True):
+    """One message to or from a model."""
+
+    meta: Annotated[dict[str, Any] | None, Since(V2025_11_25)] = field(default=None, name="_meta")
+    """Metadata. Keys with a reserved prefix belong to the specification."""
+
+
+class CreateMessageParams(Params, kw_only=True):
     """Params of `sampling/createMessage`: the server wants a model's answer."""
 
     messages: list[SamplingMessage]
@@ -87,59 +88,48 @@ class CreateMessageParams(Params, rename="camel", omit_defaults=True, kw_only=Tr
     max_tokens: int
     """The longest answer wanted."""
 
-    system_prompt: str | UnsetType = UNSET
+    system_prompt: str | None = None
     """The client may change it or leave it out."""
 
-    model_preferences: ModelPreferences | UnsetType = UNSET
+    model_preferences: ModelPreferences | None = None
     """What matters in the choice of a model."""
 
-    include_context: Literal["none", "thisServer", "allServers"] | UnsetType = UNSET
+    include_context: Literal["none", "thisServer", "allServers"] | None = None
     """What else to tell the model. Other than ``none`` needs the capability `sampling.context`."""
 
-    temperature: float | UnsetType = UNSET
+    temperature: float | None = None
     """How freely to choose words."""
 
-    stop_sequences: list[str] | UnsetType = UNSET
+    stop_sequences: list[str] | None = None
     """Where to stop."""
 
-    metadata: dict[str, Any] | UnsetType = UNSET
+    metadata: dict[str, Any] | None = None
     """For the provider of the model, in its own form."""
 
-    tools: Annotated[list[Tool] | UnsetType, Since(V2025_11_25)] = UNSET
+    tools: Annotated[list[Tool] | None, Since(V2025_11_25)] = None
     """What the model may call. Needs the capability `sampling.tools`."""
 
-    tool_choice: Annotated[ToolChoice | UnsetType, Since(V2025_11_25)] = UNSET
+    tool_choice: Annotated[ToolChoice | None, Since(V2025_11_25)] = None
     """Whether it does. Needs the same capability."""
 
-    task: Annotated[TaskMetadata | UnsetType, Since(V2025_11_25), Until(V2025_11_25)] = UNSET
+    task: Annotated[TaskMetadata | None, Since(V2025_11_25), Until(V2025_11_25)] = None
     """Run it as a task."""
 
-    meta: Annotated[RequestMeta | UnsetType, Until(V2025_11_25)] = field(default=UNSET, name="_meta")
-    """What is said about the request rather than in it."""
+    meta: Annotated[MaybeRaw, Until(V2025_11_25)] = field(default=None, name="_meta")
+    """Metadata. Keys with a reserved prefix belong to the specification."""
 
 
-class CreateMessageResult(Struct, rename="camel", omit_defaults=True, kw_only=True):
+class CreateMessageResult(Spoken, kw_only=True):
     """The result of `sampling/createMessage`: what the model said."""
 
-    role: Role
-    """Who says it: the assistant."""
-
-    content: SamplingContent
-    """What is said."""
+    meta: dict[str, Any] | None = field(default=None, name="_meta")
+    """Metadata. Keys with a reserved prefix belong to the specification."""
 
     model: str
     """Which model it was."""
 
-    stop_reason: str | UnsetType = UNSET
+    stop_reason: str | None = None
     """Why it stopped: ``endTurn``, ``stopSequence``, ``maxTokens``, ``toolUse`` or anything else."""
-
-    meta: dict[str, Any] | UnsetType = field(default=UNSET, name="_meta")
-    """What is said about the result rather than in it."""
-
-    @property
-    def blocks(self) -> list[SamplingBlock]:
-        """The content as a list, however it was written."""
-        return _blocks(self.content)
 
     @property
     def text(self) -> str:
@@ -147,42 +137,43 @@ class CreateMessageResult(Struct, rename="camel", omit_defaults=True, kw_only=Tr
         return "\n".join(block.text for block in self.blocks if isinstance(block, TextContent))
 
 
-class ElicitParams(Params, rename="camel", omit_defaults=True, kw_only=True):
+class ElicitParams(Params, kw_only=True):
     """Params of `elicitation/create`: the server asks the user, by a form or by sending them to a URL."""
 
     span: ClassVar[Span] = (Since(V2025_06_18),)
 
-    mode: Annotated[Literal["form", "url"] | UnsetType, Since(V2025_11_25)] = UNSET
+    mode: Annotated[Literal["form", "url"] | None, Since(V2025_11_25)] = None
     """Which of the two. A form when absent."""
 
     message: str
     """What is asked, and why."""
 
-    requested_schema: dict[str, Any] | UnsetType = UNSET
+    requested_schema: dict[str, Any] | None = None
     """The form: JSON Schema of a flat object. Forms must have it."""
 
-    url: Annotated[str | UnsetType, Since(V2025_11_25)] = UNSET
+    url: Annotated[str | None, Since(V2025_11_25)] = None
     """Where to send the user. URL mode must have it."""
 
-    elicitation_id: Annotated[str | UnsetType, Since(V2025_11_25), Until(V2025_11_25)] = UNSET
+    elicitation_id: Annotated[str | None, Since(V2025_11_25), Until(V2025_11_25)] = None
     """`notifications/elicitation/complete` will repeat it. URL mode must have it."""
 
-    task: Annotated[TaskMetadata | UnsetType, Since(V2025_11_25), Until(V2025_11_25)] = UNSET
+    task: Annotated[TaskMetadata | None, Since(V2025_11_25), Until(V2025_11_25)] = None
     """Run it as a task."""
 
-    meta: Annotated[RequestMeta | UnsetType, Until(V2025_11_25)] = field(default=UNSET, name="_meta")
-    """What is said about the request rather than in it."""
+    meta: Annotated[MaybeRaw, Until(V2025_11_25)] = field(default=None, name="_meta")
+    """Metadata. Keys with a reserved prefix belong to the specification."""
 
     def __post_init__(self) -> None:
         """Refuse a form without a schema and URL mode without a URL."""
+        super().__post_init__()
         if self.mode == "url":
-            if self.url is UNSET:
+            if self.url is None:
                 raise ValueError("Elicitation by URL needs `url`")
-        elif self.requested_schema is UNSET:
+        elif self.requested_schema is None:
             raise ValueError("Elicitation by form needs `requestedSchema`")
 
 
-class ElicitResult(Struct, rename="camel", omit_defaults=True, kw_only=True):
+class ElicitResult(Wire, kw_only=True):
     """The result of `elicitation/create`: what the user did."""
 
     span: ClassVar[Span] = (Since(V2025_06_18),)
@@ -190,37 +181,34 @@ class ElicitResult(Struct, rename="camel", omit_defaults=True, kw_only=True):
     action: Literal["accept", "decline", "cancel"]
     """Answered, refused, or went away without a choice."""
 
-    content: dict[str, ElicitValue] | UnsetType = UNSET
+    content: dict[str, ElicitValue] | None = None
     """The filled form, when it was accepted."""
 
-    meta: Annotated[dict[str, Any] | UnsetType, Until(V2025_11_25)] = field(default=UNSET, name="_meta")
-    """What is said about the result rather than in it."""
+    meta: Annotated[dict[str, Any] | None, Until(V2025_11_25)] = field(default=None, name="_meta")
+    """Metadata. Keys with a reserved prefix belong to the specification."""
 
 
-class Root(Struct, rename="camel", omit_defaults=True, kw_only=True):
+class Root(LaterMeta, kw_only=True):
     """A place the server may work in."""
 
     uri: str
     """Begins with ``file://``."""
 
-    name: str | UnsetType = UNSET
+    name: str | None = None
     """A name for people."""
 
-    meta: Annotated[dict[str, Any] | UnsetType, Since(V2025_06_18)] = field(default=UNSET, name="_meta")
-    """What is said about it rather than in it."""
 
-
-class ListRootsResult(Struct, rename="camel", omit_defaults=True, kw_only=True):
+class ListRootsResult(Wire, kw_only=True):
     """The result of `roots/list`."""
 
     roots: list[Root]
     """All of them."""
 
-    meta: Annotated[dict[str, Any] | UnsetType, Until(V2025_11_25)] = field(default=UNSET, name="_meta")
-    """What is said about the result rather than in it."""
+    meta: Annotated[dict[str, Any] | None, Until(V2025_11_25)] = field(default=None, name="_meta")
+    """Metadata. Keys with a reserved prefix belong to the specification."""
 
 
-class InputRequest(Struct, rename="camel", omit_defaults=True, kw_only=True):
+class InputRequest(Wire, kw_only=True):
     """One thing a server asks for inside a result: a request without an id."""
 
     span: ClassVar[Span] = (Since(V2026_07_28),)
@@ -228,28 +216,53 @@ class InputRequest(Struct, rename="camel", omit_defaults=True, kw_only=True):
     method: str
     """One of the server's methods."""
 
-    params: Raw | UnsetType = UNSET
+    params: MaybeRaw = None
     """The params of that method, not yet read or already written."""
 
+    def __post_init__(self) -> None:
+        """Read null as absent."""
+        if self.params == NULL:
+            self.params = None
 
-class InputRequiredResult(
-    Struct, tag_field="resultType", tag="input_required", rename="camel", omit_defaults=True, kw_only=True
-):
+
+class InputRequiredResult(Meta, tag_field="resultType", tag="input_required", kw_only=True):
     """A result that says: answer these first, then send the request again."""
 
     span: ClassVar[Span] = (Since(V2026_07_28),)
     result_type: ClassVar[Literal["input_required"]] = "input_required"
 
-    input_requests: dict[str, InputRequest] | UnsetType = UNSET
+    input_requests: dict[str, InputRequest] | None = None
     """What to answer, by keys the answers repeat."""
 
-    request_state: str | UnsetType = UNSET
+    request_state: str | None = None
     """What to send back, byte for byte. It means nothing to the client."""
-
-    meta: dict[str, Any] | UnsetType = field(default=UNSET, name="_meta")
-    """What is said about the result rather than in it."""
 
     def __post_init__(self) -> None:
         """Refuse a result that gives the client nothing to come back with."""
-        if self.input_requests is UNSET and self.request_state is UNSET:
+        if self.input_requests is None and self.request_state is None:
             raise ValueError("An input_required result needs `inputRequests` or `requestState`")
+
+
+class ElicitationCompleteParams(NoteParams, kw_only=True):
+    """Params of `notifications/elicitation/complete`: the user did what was to be done at the URL."""
+
+    span: ClassVar[Span] = (Since(V2025_11_25), Until(V2025_11_25))
+
+    elicitation_id: str
+    """Which elicitation."""
+
+
+CREATE_MESSAGE = Method(
+    name="sampling/createMessage", params=CreateMessageParams, result=CreateMessageResult, until=V2025_11_25
+)
+ROOTS_LIST = Method(name="roots/list", params=NoParams, result=ListRootsResult, until=V2025_11_25)
+ROOTS_CHANGED = Note(name="notifications/roots/list_changed", params=NoteParams, until=V2025_11_25)
+ELICIT = Method(
+    name="elicitation/create", params=ElicitParams, result=ElicitResult, since=V2025_06_18, until=V2025_11_25
+)
+ELICITATION_COMPLETE = Note(
+    name="notifications/elicitation/complete",
+    params=ElicitationCompleteParams,
+    since=V2025_11_25,
+    until=V2025_11_25,
+)

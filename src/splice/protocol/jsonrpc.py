@@ -13,10 +13,10 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic#messages
 
 from collections.abc import Iterator
 from itertools import accumulate
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import msgspec
-from msgspec import UNSET, Raw, Struct, UnsetType
+from msgspec import Raw, Struct
 
 from splice.errors import INVALID_REQUEST, PARSE_ERROR, RPCError
 
@@ -29,12 +29,22 @@ MAX_DEPTH = 128
 """How deep arrays and objects of one message may nest."""
 
 
+if TYPE_CHECKING:
+    MaybeRaw: TypeAlias = Raw | None
+else:
+    MaybeRaw = Raw
+# The type of a field of JSON that is not read yet, or absent. msgspec takes `Raw | None` for null alone, so it sees
+# `Raw`; the Struct with the field turns `NULL` into None, in `__post_init__`.
+
+NULL = Raw(b"null")
+
+
 class ErrorObject(Struct, omit_defaults=True):
     """The `error` member of a failed response."""
 
     code: int
     message: str
-    data: Any = UNSET
+    data: Any = None
 
 
 class Request(Struct, tag_field="jsonrpc", tag="2.0", omit_defaults=True):
@@ -42,14 +52,14 @@ class Request(Struct, tag_field="jsonrpc", tag="2.0", omit_defaults=True):
 
     id: RequestId
     method: str
-    params: Any = UNSET
+    params: Any = None
 
 
 class Notification(Struct, tag_field="jsonrpc", tag="2.0", omit_defaults=True):
     """A message that is never answered. `params` as in `Request`."""
 
     method: str
-    params: Any = UNSET
+    params: Any = None
 
 
 class Success(Struct, tag_field="jsonrpc", tag="2.0", omit_defaults=True):
@@ -63,7 +73,7 @@ class Failure(Struct, tag_field="jsonrpc", tag="2.0", omit_defaults=True):
     """The response to a request that failed. It has no id when the request's own could not be read."""
 
     error: ErrorObject
-    id: RequestId | UnsetType = UNSET
+    id: RequestId | None = None
 
 
 Response: TypeAlias = Success | Failure
@@ -71,9 +81,9 @@ Message: TypeAlias = Request | Notification | Success | Failure
 
 
 class BadMessage(RPCError, code=INVALID_REQUEST):
-    """What arrived is no message. Carries the id that a reply must repeat, when there is one."""
+    """What arrived is not a message. Carries the id that a reply must repeat, when there is one."""
 
-    def __init__(self, message: str, *, code: int = INVALID_REQUEST, id: RequestId | UnsetType = UNSET) -> None:
+    def __init__(self, message: str, *, code: int = INVALID_REQUEST, id: RequestId | None = None) -> None:
         super().__init__(message, code=code)
         self.id = id
 
@@ -82,24 +92,30 @@ class BadMessage(RPCError, code=INVALID_REQUEST):
         return failure(self.id, self)
 
 
-class _Wire(Struct):
+_NO_ID: Any = object()
+_NO_RESULT = Raw()
+# The two fields in which null and absent differ: an id of null is an error where an absent one is a notification, and
+# a result of null is a result.
+
+
+class _Envelope(Struct):
     """Any message at all, its contents untouched."""
 
     jsonrpc: Literal["2.0"]
-    id: RequestId | UnsetType | None = UNSET
-    method: str | UnsetType = UNSET
-    params: Raw | UnsetType = UNSET
-    result: Raw | UnsetType = UNSET
-    error: ErrorObject | UnsetType = UNSET
+    id: RequestId | None = _NO_ID
+    method: str | None = None
+    params: MaybeRaw = None
+    result: Raw = _NO_RESULT
+    error: ErrorObject | None = None
 
 
 class _Head(Struct):
-    """The id of what is no message."""
+    """The id of what is not a message."""
 
     id: Any = None
 
 
-_decoder = msgspec.json.Decoder(_Wire)
+_decoder = msgspec.json.Decoder(_Envelope)
 _head_decoder = msgspec.json.Decoder(_Head)
 _encoder = msgspec.json.Encoder()
 _NOT_STRUCTURE = bytes(set(range(256)) - set(b'"[]{}'))
@@ -116,15 +132,21 @@ def raw(value: Any) -> Raw:
     return Raw(_encoder.encode(value))
 
 
-def failure(id: RequestId | UnsetType, error: RPCError) -> Failure:
+def failure(id: RequestId | None, error: RPCError) -> Failure:
     """Build the response that reports `error`."""
-    return Failure(ErrorObject(error.code, error.message, UNSET if error.data is None else error.data), id)
+    return Failure(ErrorObject(error.code, error.message, error.data), id)
+
+
+def error_of(failure: Failure) -> RPCError:
+    """Build the exception that stands for an error response."""
+    error = failure.error
+    return RPCError.received(error.code, error.message, error.data)
 
 
 def decode(data: bytes, *, max_depth: int = MAX_DEPTH) -> Message:
     """Read one message.
 
-    Raises `BadMessage`: -32700 for what is not JSON in UTF-8, -32600 for JSON that is no message.
+    Raises `BadMessage`: -32700 for what is not JSON in UTF-8, -32600 for JSON that is not a message.
     """
     check_text(data, max_depth=max_depth)
     try:
@@ -178,30 +200,32 @@ def split_batch(data: bytes) -> list[bytes]:
     return [bytes(item) for item in items]
 
 
-def _classify(wire: _Wire) -> Message:
-    if isinstance(wire.method, str):
-        if isinstance(wire.id, UnsetType):
-            return Notification(wire.method, wire.params)
-        if wire.id is not None:
-            return Request(wire.id, wire.method, wire.params)
-    elif isinstance(wire.error, ErrorObject):
-        return Failure(wire.error, UNSET if wire.id is None else wire.id)
-    elif isinstance(wire.result, Raw) and isinstance(wire.id, int | str):
-        return Success(wire.id, wire.result)
-    if wire.id is None:
+def _classify(envelope: _Envelope) -> Message:
+    id = envelope.id
+    if envelope.method is not None:
+        params = None if envelope.params == NULL else envelope.params
+        if id is _NO_ID:
+            return Notification(envelope.method, params)
+        if id is not None:
+            return Request(id, envelope.method, params)
+    elif envelope.error is not None:
+        return Failure(envelope.error, None if id is _NO_ID else id)
+    elif envelope.result is not _NO_RESULT and id is not None and id is not _NO_ID:
+        return Success(id, envelope.result)
+    if id is None:
         raise BadMessage("Invalid request: the id is null")
-    raise BadMessage("Invalid request: neither a method, a result nor an error", id=wire.id)
+    raise BadMessage("Invalid request: neither a method, a result nor an error", id=None if id is _NO_ID else id)
 
 
 def _refusal(data: bytes, why: str) -> BadMessage:
-    """Say why JSON is no message, with its id if that much can be read."""
+    """Say why JSON is not a message, with its id if that much can be read."""
     try:
         found = _head_decoder.decode(data).id
     except msgspec.ValidationError:
         return BadMessage(f"Invalid request: {why}")
     except (msgspec.DecodeError, RecursionError) as error:
         return BadMessage(f"Parse error: {error}", code=PARSE_ERROR)
-    known = found if isinstance(found, int | str) and not isinstance(found, bool) else UNSET
+    known = found if isinstance(found, int | str) and not isinstance(found, bool) else None
     return BadMessage(f"Invalid request: {why}", id=known)
 
 
@@ -218,8 +242,11 @@ class Lines:
         """Take what arrived; yield each complete line without its end, or the reason why it was dropped."""
         *complete, rest = data.split(b"\n")
         for part in complete:
-            self._hold(part)
-            line = self._take()
+            if not self._size and len(part) <= self._max_bytes:
+                line: bytes | BadMessage = part  # as a rule a line arrives whole
+            else:
+                self._hold(part)
+                line = self._take()
             if not isinstance(line, bytes) or (line and not line.isspace()):
                 yield line
         self._hold(rest)

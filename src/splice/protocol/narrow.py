@@ -11,10 +11,9 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning
 from collections.abc import Callable, Iterable
 from functools import cache, partial
 from operator import is_
-from types import UnionType
-from typing import Annotated, Any, TypeAlias, TypeVar, Union, cast, get_args, get_origin
+from typing import Annotated, Any, TypeAlias, TypeVar, cast, get_args, get_origin
 
-from msgspec import UNSET, Struct
+from msgspec import Struct
 from msgspec.structs import fields, replace
 
 from splice.protocol.content import (
@@ -44,8 +43,7 @@ def narrow(value: T, version: str) -> T:
     Raises `ValueError` for a version this package does not know, and for what cannot be said without the part that
     is missing: an elicitation by URL before there was any.
     """
-    kind: type = type(value)
-    step = _class_step(kind, version)
+    step = _step(cast("type", type(value)), version)
     return value if step is None else step(value)
 
 
@@ -57,7 +55,7 @@ def covers(marks: Iterable[object], version: str) -> bool:
 
 
 @cache
-def _class_step(kind: type, version: str) -> Step | None:
+def _step(kind: type, version: str) -> Step | None:
     """Compile the step for a class, or None when the version has all of it."""
     if not issubclass(kind, Struct):
         return None
@@ -68,40 +66,25 @@ def _class_step(kind: type, version: str) -> Step | None:
     for field in fields(kind):
         if not covers(_marks(field.type), version):
             gone.append(field.name)
-        elif (step := _type_step(field.type, version)) is not None:
-            steps.append((field.name, step))
+        elif _lacks(field.type, version):
+            steps.append((field.name, partial(_way(field.type, version), partial(narrow, version=version))))
     return partial(_struct, gone, steps) if gone or steps else None
 
 
-def _type_step(annotation: Any, version: str) -> Step | None:
-    """Compile the step for a field, an item or a member of a union."""
-    origin, arguments = get_origin(annotation), get_args(annotation)
-    if origin is Annotated:
-        return _type_step(arguments[0], version)
-    if origin is list:
-        return _list_step(arguments[0], version)
-    if origin is Union or origin is UnionType:
-        return _union_step(arguments, version)
-    if isinstance(annotation, type) and _class_step(annotation, version) is not None:
-        return partial(narrow, version=version)
-    return None
+def _lacks(annotation: Any, version: str) -> bool:
+    """Tell whether a value of this type may hold something that the version lacks."""
+    if isinstance(annotation, type):
+        return _step(annotation, version) is not None
+    inner = [annotation.__origin__] if get_origin(annotation) is Annotated else get_args(annotation)
+    return not covers(_marks(annotation), version) or any(_lacks(each, version) for each in inner)
 
 
-def _list_step(item: Any, version: str) -> Step | None:
-    step = _type_step(item, version)
-    if step is None:
-        return None
-    return partial(_messages if item is SamplingMessage else _list, step)
-
-
-def _union_step(members: tuple[Any, ...], version: str) -> Step | None:
-    """Compile the step for a union of Structs and, perhaps, a list that not every version allows."""
-    one = partial(narrow, version=version)
-    if not all(covers(_marks(member), version) for member in members):
-        return partial(_one_block, one)
-    plain = [get_args(member)[0] if get_origin(member) is Annotated else member for member in members]
-    steps = {get_origin(member): step for member in plain if (step := _type_step(member, version)) is not None}
-    return partial(_one_or_list, one, steps.get(list, one)) if steps else None
+def _way(annotation: Any, version: str) -> Callable[[Step, Any], Any]:
+    """Choose how the step for one Struct is applied to a field."""
+    if annotation == list[SamplingMessage]:
+        return _messages
+    several = all(covers(_marks(member), version) for member in get_args(annotation))
+    return _one_or_list if several else _one_block
 
 
 def _marks(annotation: Any) -> tuple[object, ...]:
@@ -109,7 +92,7 @@ def _marks(annotation: Any) -> tuple[object, ...]:
 
 
 def _struct(gone: list[str], steps: list[tuple[str, Step]], value: Any) -> Any:
-    changes: dict[str, Any] = {name: UNSET for name in gone if getattr(value, name) is not UNSET}
+    changes: dict[str, Any] = {name: None for name in gone if getattr(value, name) is not None}
     for name, step in steps:
         old = getattr(value, name)
         new = step(old)
@@ -118,20 +101,18 @@ def _struct(gone: list[str], steps: list[tuple[str, Step]], value: Any) -> Any:
     return replace(value, **changes) if changes else value
 
 
-def _list(step: Step, items: list[Any]) -> list[Any]:
-    new = [step(item) for item in items]
-    return items if all(map(is_, items, new)) else new
+def _one_or_list(step: Step, value: Struct | list[Any] | None) -> Any:
+    if not isinstance(value, list):
+        return step(value)
+    new = list(map(step, value))
+    return value if all(map(is_, value, new)) else new
 
 
-def _one_or_list(one: Step, several: Step, value: Any) -> Any:
-    return several(value) if isinstance(value, list) else one(value)
-
-
-def _messages(step: Step, messages: list[SamplingMessage]) -> list[SamplingMessage]:
+def _messages(step: Step, messages: list[SamplingMessage]) -> Any:
     """Give each block a message of its own."""
     if any(isinstance(message.content, list) for message in messages):
         messages = [replace(message, content=block) for message in messages for block in message.blocks]
-    return _list(step, messages)
+    return _one_or_list(step, messages)
 
 
 def _one_block(step: Step, content: Any) -> Any:
@@ -139,16 +120,13 @@ def _one_block(step: Step, content: Any) -> Any:
     if not isinstance(content, list):
         return step(content)
     blocks: list[SamplingBlock] = list(map(step, cast("list[SamplingBlock]", content)))
-    if len(blocks) == 1:
-        return blocks[0]
-    return TextContent(
-        text="\n".join(block.text if isinstance(block, TextContent) else _note(block) for block in blocks)
-    )
+    texts = [block.text if isinstance(block, TextContent) else _note(block) for block in blocks]
+    return blocks[0] if len(blocks) == 1 else TextContent(text="\n".join(texts))
 
 
 def _as_text(block: LaterBlock, version: str) -> TextContent:
     """Put a text in the place of a block that `version` lacks."""
-    annotations = block.annotations if isinstance(block, AudioContent | ResourceLink) else UNSET
+    annotations = block.annotations if isinstance(block, AudioContent | ResourceLink) else None
     return narrow(TextContent(text=_note(block), annotations=annotations), version)
 
 

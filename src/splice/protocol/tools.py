@@ -5,114 +5,114 @@ https://modelcontextprotocol.io/specification/2026-07-28/server/tools
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from msgspec import UNSET, Raw, Struct, UnsetType, field
-
 from splice.protocol.content import ContentBlock, TextContent
-from splice.protocol.lifecycle import Icon, PageResult, Params, Result, Span
-from splice.protocol.tasks import TaskMetadata
-from splice.protocol.versions import V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28, Since, Until
+from splice.protocol.jsonrpc import NULL, MaybeRaw
+from splice.protocol.methods import Method
+from splice.protocol.versions import V2025_03_26, V2025_06_18, V2025_11_25, Since, Until
+from splice.protocol.wire import Named, PageParams, PageResult, Result, RetryParams, Span, Wire
 
 
-class ToolAnnotations(Struct, rename="camel", omit_defaults=True, kw_only=True):
+class ToolAnnotations(Wire, kw_only=True):
     """Hints about what a tool does. Not to be relied on unless the server is trusted."""
 
     span: ClassVar[Span] = (Since(V2025_03_26),)
 
-    title: str | UnsetType = UNSET
+    title: str | None = None
     """A name for people; `Tool.title` goes before it."""
 
-    read_only_hint: bool | UnsetType = UNSET
+    read_only_hint: bool | None = None
     """It changes nothing. False when absent."""
 
-    destructive_hint: bool | UnsetType = UNSET
+    destructive_hint: bool | None = None
     """What it changes may be lost. True when absent."""
 
-    idempotent_hint: bool | UnsetType = UNSET
+    idempotent_hint: bool | None = None
     """Calling it again with the same arguments changes nothing more. False when absent."""
 
-    open_world_hint: bool | UnsetType = UNSET
+    open_world_hint: bool | None = None
     """It reaches beyond the server, such as to the web. True when absent."""
 
 
-class ToolExecution(Struct, rename="camel", omit_defaults=True, kw_only=True):
+class ToolExecution(Wire, kw_only=True):
     """How a tool may be called."""
 
     span: ClassVar[Span] = (Since(V2025_11_25), Until(V2025_11_25))
 
-    task_support: Literal["forbidden", "optional", "required"] | UnsetType = UNSET
+    task_support: Literal["forbidden", "optional", "required"] | None = None
     """Whether as a task. Forbidden when absent."""
 
 
-class Tool(Struct, rename="camel", omit_defaults=True, kw_only=True):
-    """One entry of `tools/list`."""
+class TaskMetadata(Wire, kw_only=True):
+    """In the params of a request: run it as a task. The other types of tasks come when tasks are served."""
 
-    name: str
-    """What the model calls. Should be 1 to 128 of ``A-Z a-z 0-9 _ - .``, unique on the server."""
+    span: ClassVar[Span] = (Since(V2025_11_25), Until(V2025_11_25))
 
-    title: Annotated[str | UnsetType, Since(V2025_06_18)] = UNSET
-    """For people. `name` is shown when it is absent."""
+    ttl: int | None = None
+    """For how many milliseconds the result should be kept."""
 
-    description: str | UnsetType = UNSET
-    """What it does, for the model."""
+
+class Tool(Named, kw_only=True):
+    """One entry of `tools/list`.
+
+    The model calls it by its name: it should be 1 to 128 of ``A-Z a-z 0-9 _ - .``, and unique on the server.
+    """
 
     input_schema: dict[str, Any]
     """JSON Schema of the arguments, always an object."""
 
-    output_schema: Annotated[dict[str, Any] | UnsetType, Since(V2025_06_18)] = UNSET
+    output_schema: Annotated[dict[str, Any] | None, Since(V2025_06_18)] = None
     """JSON Schema of `structured_content`; of an object before 2026-07-28."""
 
-    annotations: Annotated[ToolAnnotations | UnsetType, Since(V2025_03_26)] = UNSET
+    annotations: Annotated[ToolAnnotations | None, Since(V2025_03_26)] = None
     """Hints about what it does."""
 
-    execution: Annotated[ToolExecution | UnsetType, Since(V2025_11_25), Until(V2025_11_25)] = UNSET
+    execution: Annotated[ToolExecution | None, Since(V2025_11_25), Until(V2025_11_25)] = None
     """How it may be called."""
 
-    icons: Annotated[list[Icon] | UnsetType, Since(V2025_11_25)] = UNSET
-    """The same picture in several sizes and themes."""
 
-    meta: Annotated[dict[str, Any] | UnsetType, Since(V2025_06_18)] = field(default=UNSET, name="_meta")
-    """What is said about it rather than in it."""
-
-
-class ListToolsResult(PageResult, rename="camel", omit_defaults=True, kw_only=True):
+class ListToolsResult(PageResult, kw_only=True):
     """The result of `tools/list`."""
 
     tools: list[Tool]
     """This page of them."""
 
 
-class CallToolParams(Params, rename="camel", omit_defaults=True, kw_only=True):
+class CallToolParams(RetryParams, kw_only=True):
     """Params of `tools/call`."""
 
     name: str
     """Which tool."""
 
-    arguments: Raw | UnsetType = UNSET
+    arguments: MaybeRaw = None
     """Its arguments, not yet read."""
 
-    input_responses: Annotated[dict[str, Raw] | UnsetType, Since(V2026_07_28)] = UNSET
-    """What the server asked for last time, by the same keys."""
-
-    request_state: Annotated[str | UnsetType, Since(V2026_07_28)] = UNSET
-    """What the server gave last time, byte for byte."""
-
-    task: Annotated[TaskMetadata | UnsetType, Since(V2025_11_25), Until(V2025_11_25)] = UNSET
+    task: Annotated[TaskMetadata | None, Since(V2025_11_25), Until(V2025_11_25)] = None
     """Run it as a task."""
 
+    def __post_init__(self) -> None:
+        """Read null as absent."""
+        super().__post_init__()
+        if self.arguments == NULL:
+            self.arguments = None
 
-class CallToolResult(Result, rename="camel", omit_defaults=True, kw_only=True):
+
+class CallToolResult(Result, kw_only=True):
     """The result of `tools/call`."""
 
     content: list[ContentBlock]
     """What the model gets to see."""
 
-    structured_content: Annotated[Any, Since(V2025_06_18)] = UNSET
-    """The same as JSON; an object before 2026-07-28. None means null, which is not the same as absent."""
+    structured_content: Annotated[Any, Since(V2025_06_18)] = None
+    """The same as JSON; an object before 2026-07-28. `Raw(b"null")` sends null; both null and absent arrive as None."""
 
-    is_error: bool | UnsetType = UNSET
+    is_error: bool = False
     """The tool failed, and `content` says why."""
 
     @property
     def text(self) -> str:
         """All text blocks, a line each."""
         return "\n".join(block.text for block in self.content if isinstance(block, TextContent))
+
+
+TOOLS_LIST = Method(name="tools/list", params=PageParams, result=ListToolsResult)
+TOOLS_CALL = Method(name="tools/call", params=CallToolParams, result=CallToolResult, may_ask=True, named_by="name")

@@ -6,9 +6,8 @@ and a type says beside each field since when, and until when, that field exists.
 https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning
 """
 
-from typing import Literal
-
 from msgspec import Struct
+from msgspec.structs import replace
 
 from splice.errors import (
     INVALID_PARAMS,
@@ -33,32 +32,32 @@ MODERN_VERSIONS = (V2026_07_28,)
 VERSIONS = HANDSHAKE_VERSIONS + MODERN_VERSIONS
 """All versions, oldest first. Versions compare by their place here, never as text."""
 
+ASSUMED_VERSION = V2025_03_26
+"""The version of an HTTP request that names none and belongs to no session: the last one without a header for it."""
+
 LATEST_HANDSHAKE = HANDSHAKE_VERSIONS[-1]
 LATEST_MODERN = MODERN_VERSIONS[-1]
-
-Era = Literal["legacy", "modern"]
 
 
 class Facts(Struct, frozen=True, kw_only=True):
     """What one protocol version does, as far as types cannot say it."""
 
     version: str
-    era: Era = "legacy"
-    batches: bool = False
-    """A JSON array of messages is legal."""
-    session_header: bool = True
-    """Streamable HTTP sessions exist (`Mcp-Session-Id`)."""
-    version_header: bool = True
-    """`MCP-Protocol-Version` must accompany every HTTP request after the first."""
-    resumable: bool = True
-    """A broken SSE stream may be resumed by `Last-Event-ID`."""
-    priming_event: bool = False
-    """An SSE stream opens with an event that has an id and no data."""
-    closed_stream_cancels: bool = False
-    """Closing the HTTP response stream cancels the request."""
     request_meta: bool = False
     """Every request carries version, capabilities and log level in its own `_meta`."""
-    elicitation: bool = True
+    batches: bool = False
+    """A JSON array of messages is legal."""
+    version_header: bool = False
+    """`MCP-Protocol-Version` must accompany every HTTP request after the first."""
+    mirrored_headers: bool = False
+    """HTTP headers repeat the method, the name and marked arguments of every request."""
+    resumable: bool = False
+    """A broken SSE stream may be resumed by `Last-Event-ID`."""
+    priming_event: bool = False
+    """An SSE stream that can be resumed opens with an event that has an id and no data."""
+    closed_stream_cancels: bool = False
+    """Closing the HTTP response stream cancels the request."""
+    elicitation: bool = False
     """The server may ask the user at all."""
     url_elicitation: bool = False
     """...and may send them to a URL."""
@@ -70,56 +69,46 @@ class Facts(Struct, frozen=True, kw_only=True):
     """Structured content may be any JSON value, not only an object."""
     empty_cursor: bool = False
     """An empty cursor is one like any other; before, some servers end a list with it."""
-    resource_not_found: int = RESOURCE_NOT_FOUND
-    """The error code for a URI that names nothing."""
-    url_elicitation_required: int = INVALID_REQUEST
-    """The error code for a request that needs the user to visit a URL first."""
-    missing_capability: int = INVALID_REQUEST
-    """The error code for a request that needs what the client did not declare."""
+    codes: dict[int, int] = {}
+    """Error codes that differ from the newest version's: ours -> the one on the wire."""
 
+    def code_of(self, code: int) -> int:
+        """Tell which code an error of ours has in this version."""
+        return self.codes.get(code, code)
+
+
+_2024_11_05 = Facts(
+    version=V2024_11_05,
+    codes={MISSING_CLIENT_CAPABILITY: INVALID_REQUEST, URL_ELICITATION_REQUIRED: INVALID_REQUEST},
+)
+_2025_03_26 = replace(_2024_11_05, version=V2025_03_26, batches=True, resumable=True)
+_2025_06_18 = replace(_2025_03_26, version=V2025_06_18, batches=False, version_header=True, elicitation=True)
+_2025_11_25 = replace(
+    _2025_06_18,
+    version=V2025_11_25,
+    priming_event=True,
+    url_elicitation=True,
+    sampling_tools=True,
+    bad_arguments_are_results=True,
+    codes={MISSING_CLIENT_CAPABILITY: INVALID_REQUEST},
+)
+_2026_07_28 = replace(
+    _2025_11_25,
+    version=V2026_07_28,
+    request_meta=True,
+    mirrored_headers=True,
+    resumable=False,
+    priming_event=False,
+    closed_stream_cancels=True,
+    any_structured_content=True,
+    empty_cursor=True,
+    codes={RESOURCE_NOT_FOUND: INVALID_PARAMS, URL_ELICITATION_REQUIRED: INVALID_REQUEST},
+)
 
 FACTS: dict[str, Facts] = {
-    facts.version: facts
-    for facts in (
-        Facts(
-            version=V2024_11_05,
-            session_header=False,
-            version_header=False,
-            resumable=False,
-            elicitation=False,
-        ),
-        Facts(
-            version=V2025_03_26,
-            batches=True,
-            version_header=False,
-            elicitation=False,
-        ),
-        Facts(version=V2025_06_18),
-        Facts(
-            version=V2025_11_25,
-            priming_event=True,
-            url_elicitation=True,
-            url_elicitation_required=URL_ELICITATION_REQUIRED,
-            sampling_tools=True,
-            bad_arguments_are_results=True,
-        ),
-        Facts(
-            version=V2026_07_28,
-            era="modern",
-            session_header=False,
-            resumable=False,
-            closed_stream_cancels=True,
-            request_meta=True,
-            url_elicitation=True,
-            sampling_tools=True,
-            bad_arguments_are_results=True,
-            any_structured_content=True,
-            empty_cursor=True,
-            resource_not_found=INVALID_PARAMS,
-            missing_capability=MISSING_CLIENT_CAPABILITY,
-        ),
-    )
+    facts.version: facts for facts in (_2024_11_05, _2025_03_26, _2025_06_18, _2025_11_25, _2026_07_28)
 }
+"""Each version says what it changed about the one before."""
 
 
 def position(version: str) -> int:

@@ -1,20 +1,33 @@
 """The exchange table: who owes whom an answer, on one channel, in both directions.
 
-Everything mutable about requests in flight stands here, and each question is asked in one place. The table moves
-no bytes and knows no clock; it keeps an opaque handle per request (a task, a future) and gives it back exactly
-once. From that follow the rules every transport inherits:
+Rules for this file: everything mutable about requests in flight stands in the table; each question about them is
+asked in one place; `notifications/cancelled` is written and read here and nowhere else. The table moves no bytes and
+knows no clock. It keeps an opaque handle per request (an exchange, a future) and hands it out exactly once. From that
+follow the rules every transport inherits:
 
 - a request that arrived gets at most one reply, and none after it was cancelled (`finish` says yes once, and only
   to the handle that was entered: a cancelled request cannot answer for a later one with the same id);
-- a request we sent gets exactly one outcome (`settle` or `abandon` or `close` hands its handle out once);
-- progress only reaches a request that is still running, and only grows.
+- a request we sent gets exactly one outcome (`settle` or `give_up` hands its handle out once);
+- progress reaches only a request that still runs and gave the token, and only grows.
 
 https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation
+https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress
 """
 
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
-from splice.protocol.jsonrpc import RequestId
+import msgspec
+from msgspec import Raw
+
+from splice.errors import InternalError, InvalidParams, InvalidRequest, RPCError
+from splice.protocol.jsonrpc import Notification, RequestId
+from splice.protocol.lifecycle import INITIALIZE, RequestMeta
+from splice.protocol.methods import UNREADABLE
+from splice.protocol.progress import CANCELLED, PROGRESS, CancelledParams
+from splice.protocol.wire import Params
+
+MAX_IN_FLIGHT = 10_000
+"""How many requests of one peer may run at once. More are refused, not queued: answers to questions must get in."""
 
 InHandle = TypeVar("InHandle")
 OutHandle = TypeVar("OutHandle")
@@ -26,19 +39,27 @@ class ExchangeTable(Generic[InHandle, OutHandle]):
     def __init__(self) -> None:
         self._inbound: dict[RequestId, InHandle] = {}
         self._outbound: dict[RequestId, OutHandle] = {}
-        self._progress: dict[RequestId, float] = {}
+        self._reports: dict[RequestId, tuple[RequestId, float]] = {}
+        """Progress token -> the request that gave it, and the last value reported."""
+        self._tokens: dict[RequestId, RequestId] = {}
+        """Request -> the token it gave."""
         self._last_id = 0
         self.closed = False
         """No request may begin any more."""
 
     # What the peer asked of us.
 
-    def accept(self, id: RequestId, handle: InHandle) -> bool:
-        """Enter a request that arrived. False when its id is in flight already, or the table is closed."""
-        if self.closed or id in self._inbound:
-            return False
-        self._inbound[id] = handle
-        return True
+    def accept(self, id: RequestId, handle: InHandle) -> RPCError | None:
+        """Enter a request that arrived; None: it may run. The error is the answer to one that may not."""
+        inbound = self._inbound
+        if self.closed:
+            return InvalidRequest("Invalid request: the connection is being closed")
+        if id in inbound:
+            return InvalidRequest("Invalid request: a request with this id is still in flight")
+        if len(inbound) >= MAX_IN_FLIGHT:
+            return InternalError(f"{MAX_IN_FLIGHT} requests are in flight already; wait for some of them")
+        inbound[id] = handle
+        return None
 
     def finish(self, id: RequestId, handle: InHandle) -> bool:
         """Claim the right to reply. True once, and never after a cancellation."""
@@ -48,8 +69,16 @@ class ExchangeTable(Generic[InHandle, OutHandle]):
         return True
 
     def cancel(self, id: RequestId) -> InHandle | None:
-        """Forget a request that the peer cancelled; the handle is for stopping its work. None: too late, or unknown."""
+        """Forget a request; the handle is for stopping its work. None: too late, or unknown."""
         return self._inbound.pop(id, None)
+
+    def take_cancelled(self, note: Notification) -> InHandle | None:
+        """Forget the request that `notifications/cancelled` names. None: it names none that waits for our reply."""
+        try:
+            id = CANCELLED.read_params(note.params).request_id
+        except InvalidParams:
+            return None
+        return None if id is None else self.cancel(id)
 
     def is_open(self, id: RequestId, handle: InHandle) -> bool:
         """Tell whether a request that arrived still waits for its reply."""
@@ -60,6 +89,11 @@ class ExchangeTable(Generic[InHandle, OutHandle]):
         """How many requests wait for our reply."""
         return len(self._inbound)
 
+    @property
+    def inbound(self) -> list[InHandle]:
+        """The requests that wait for our reply, oldest first."""
+        return list(self._inbound.values())
+
     # What we asked of the peer.
 
     def next_id(self) -> int:
@@ -67,58 +101,78 @@ class ExchangeTable(Generic[InHandle, OutHandle]):
         self._last_id += 1
         return self._last_id
 
-    def issue(self, id: RequestId, handle: OutHandle) -> bool:
-        """Enter a request about to be sent. False when its id is in flight already, or the table is closed."""
+    def issue(self, id: RequestId, handle: OutHandle, token: RequestId | None = None) -> bool:
+        """Enter a request about to be sent, and the progress token it gives.
+
+        False when its id is in flight already, or the table is closed. A token in flight stays with its first request.
+        """
         if self.closed or id in self._outbound:
             return False
         self._outbound[id] = handle
+        if token is not None and token not in self._reports:
+            self._tokens[id] = token
+            self._reports[token] = (id, float("-inf"))
         return True
 
     def settle(self, id: RequestId) -> OutHandle | None:
-        """Take the handle that a response belongs to. None: late, repeated or unknown, and to be ignored."""
-        self._progress.pop(id, None)
+        """Take the handle of a request that has its outcome. None: late, repeated or unknown, and to be ignored."""
+        token = self._tokens.pop(id, None)
+        if token is not None:
+            del self._reports[token]
         return self._outbound.pop(id, None)
 
-    def abandon(self, id: RequestId) -> bool:
-        """Stop waiting for an answer. True when there was something to cancel."""
-        return self.settle(id) is not None
-
-    def progress(self, token: RequestId, value: float) -> OutHandle | None:
-        """Take the handle that a progress report belongs to. None when it is stale, unknown or does not grow."""
-        handle = self._outbound.get(token)
-        if handle is None or not value > self._progress.get(token, float("-inf")):  # NaN does not grow
+    def take_progress(self, note: Notification) -> OutHandle | None:
+        """Find whom `notifications/progress` concerns. None when it is malformed, stale, or does not grow."""
+        try:
+            params = PROGRESS.read_params(note.params)
+        except InvalidParams:
             return None
-        self._progress[token] = value
-        return handle
-
-    # Both.
-
-    @property
-    def inbound(self) -> list[tuple[RequestId, InHandle]]:
-        """The requests that wait for our reply, with their handles."""
-        return list(self._inbound.items())
+        id, last = self._reports.get(params.progress_token, (None, 0.0))
+        if id is None or not params.progress > last:  # NaN does not grow
+            return None
+        self._reports[params.progress_token] = (id, params.progress)
+        return self._outbound[id]
 
     @property
-    def idle(self) -> bool:
-        """Nothing is in flight in either direction."""
-        return not self._inbound and not self._outbound
+    def waiting(self) -> int:
+        """How many of our own requests are in flight."""
+        return len(self._outbound)
 
-    @property
-    def waits_for_one(self) -> bool:
-        """Of our own requests, a single one is in flight."""
-        return len(self._outbound) == 1
+    # The end.
 
-    def give_up(self) -> list[OutHandle]:
-        """Begin nothing more and wait for no answer: the peer is not heard any more. It may still get replies."""
+    def give_up(self) -> list[tuple[RequestId, OutHandle]]:
+        """Begin nothing more and wait for no answer: the peer is not heard any more. It may still get replies.
+
+        Hands out, for the last time, our own requests in flight.
+        """
         self.closed = True
-        outbound = list(self._outbound.values())
+        outbound = list(self._outbound.items())
         self._outbound.clear()
-        self._progress.clear()
+        self._reports.clear()
+        self._tokens.clear()
         return outbound
 
-    def close(self) -> tuple[list[InHandle], list[OutHandle]]:
+    def close(self) -> tuple[list[InHandle], list[tuple[RequestId, OutHandle]]]:
         """End everything. Hands out, for the last time, what is still in flight: inbound, outbound."""
         outbound = self.give_up()
-        inbound = list(self._inbound.values())
-        self._inbound.clear()
+        inbound, self._inbound = self.inbound, {}
         return inbound, outbound
+
+
+def cancellation(id: RequestId, method: str) -> Notification | None:
+    """Write the notification that nobody waits for a request any more. None: `initialize` may not be cancelled."""
+    return None if method == INITIALIZE.name else Notification(CANCELLED.name, CancelledParams(request_id=id))
+
+
+_params_decoder = msgspec.json.Decoder(Params)
+
+
+def progress_token(params: Any) -> RequestId | None:
+    """Find the progress token in params about to be sent: a Struct with a `meta`, or `Raw` as a proxy forwards it."""
+    try:
+        meta = _params_decoder.decode(params).meta if isinstance(params, Raw) else getattr(params, "meta", None)
+        if not isinstance(meta, Raw) or b"progressToken" not in bytes(meta):
+            return None
+        return RequestMeta.read(meta).progress_token
+    except (*UNREADABLE, InvalidParams):
+        return None

@@ -1,30 +1,23 @@
 """The journal of a modern request: what was asked, what was answered, and what was done once.
 
-A modern server cannot ask in the middle of a call. The call ends with what it wants to know (`Suspend`), the client
-sends the same request again with the answers, and the handler runs again from its start. The journal is what makes
-the second run continue where the first one ended: it finds the answers by key, knows which question each of them
+A modern server cannot ask in the middle of a call. The call ends with what it wants to know (`Suspend`, in `eras`), the
+client sends the same request again with the answers, and the handler runs again from its start. The journal is what
+makes the second run continue where the first one ended: it finds the answers by key, knows which question each of them
 answers, and repeats the results of side effects. Between the runs it travels, sealed, as `requestState`.
 
 https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
 """
 
 import hashlib
-from typing import Any, TypeAlias
+from typing import Any
 
 import msgspec
-from msgspec import UNSET, Raw, Struct, UnsetType
+from msgspec import Raw, Struct
 
 from splice.errors import InvalidParams, LocalProtocolError
 from splice.protocol.input import InputRequest
 from splice.protocol.jsonrpc import raw
-
-
-class Suspend(BaseException):
-    """Ends the run of a handler that waits for the client's answers."""
-
-    def __init__(self, requests: dict[str, InputRequest]) -> None:
-        super().__init__(", ".join(requests))
-        self.requests = requests
+from splice.protocol.methods import UNREADABLE
 
 
 class Page(Struct, rename={"asked": "q", "answers": "a", "done": "d", "note": "n"}, omit_defaults=True):
@@ -37,50 +30,38 @@ class Page(Struct, rename={"asked": "q", "answers": "a", "done": "d", "note": "n
     done: dict[str, Raw] = {}
     """Key of each side effect -> its result."""
     note: str = ""
-    """What a handler that returns `InputRequired` by hand wants to find again."""
+    """`InputRequired.state`; the next run reads it as `Context.state`."""
 
-
-Place: TypeAlias = tuple[int, dict[str, str]]
-"""How many keys were named so far, and which questions were asked under which."""
 
 _page_decoder = msgspec.json.Decoder(Page)
 
 
 class Journal:
-    """The questions, answers and side effects of one request, over all its runs."""
+    """The questions, answers and side effects of one request, over all its runs.
 
-    def __init__(self, page: Page | None = None, responses: dict[str, Raw] | None = None) -> None:
-        self.page = page or Page()
-        self.fresh = responses or {}
-        """The answers that came with this very request."""
-        self.dropped: list[tuple[str, str]] = []
-        """What was recorded under a key and no longer fits: (key, why). For the log."""
+    It is made of the request's unsealed state and the answers beside it. Raises `InvalidParams` for a state that is not
+    ours.
+    """
+
+    def __init__(self, state: bytes | None = None, responses: dict[str, Raw] | None = None) -> None:
+        try:
+            self._page = Page() if state is None else _page_decoder.decode(state)
+        except UNREADABLE:
+            raise InvalidParams("requestState is not one this server issued") from None
+        self._fresh = dict(responses or {})
+        self._dropped: list[tuple[str, str]] = []
         self._order = 0
         self._run: dict[str, str] = {}
 
-    @classmethod
-    def read(cls, state: bytes | None, responses: dict[str, Raw] | UnsetType) -> "Journal":
-        """Open the journal of a request from its unsealed state and the answers beside it.
-
-        Raises `InvalidParams` for a state that is not ours.
-        """
-        try:
-            page = Page() if state is None else _page_decoder.decode(state)
-        except msgspec.DecodeError:
-            raise InvalidParams("requestState is not one this server issued") from None
-        return cls(page, {} if isinstance(responses, UnsetType) else dict(responses))
-
     def write(self) -> bytes:
-        """Write the journal down, to be sealed."""
-        return msgspec.json.encode(self.page)
+        """Write the journal down, to be sealed. It keeps those of the answers just received that were asked for."""
+        self._page.answers.update({key: answer for key, answer in self._fresh.items() if key in self._page.asked})
+        return msgspec.json.encode(self._page)
 
-    def place(self) -> Place:
-        """Tell where a run of a handler begins."""
-        return self._order, dict(self._run)
-
-    def rewind(self, place: Place) -> None:
-        """Begin the run again, which names its questions as the one before did."""
-        self._order, self._run = place[0], dict(place[1])
+    def rewind(self) -> None:
+        """Reset the question counter, so that a re-run of the handler generates the same keys."""
+        self._order = 0
+        self._run.clear()
 
     def key(self, given: str | None) -> str:
         """Name the next question or side effect: as given, or by its place in the order of the handler's run."""
@@ -89,70 +70,67 @@ class Journal:
         self._order += 1
         return f"q{self._order}"
 
-    def ask(self, key: str, method: str, params: Any) -> Raw:
-        """Find the answer to a question.
-
-        Raises `Suspend` when there is none yet, and what `find` does.
-        """
-        answer = self.find(key, method, params)
-        if answer is None:
-            raise Suspend({key: InputRequest(method=method, params=raw(params))})
-        return answer
-
     def find(self, key: str, method: str, params: Any) -> Raw | None:
         """Find the answer to a question; None: it has to be asked.
 
         An answer to another question under the same key does not count, and whatever was answered after it is
         forgotten. Raises `LocalProtocolError` when one run of the handler asks two questions under one key.
         """
-        digest = _digest(method, raw(params))
+        digest = _digest(method, params)
         if self._run.setdefault(key, digest) != digest:
             raise LocalProtocolError(f"two questions have the key {key!r}: give each one of its own")
-        recorded = self.page.asked.get(key)
+        recorded = self._page.asked.get(key)
         if recorded is not None and recorded != digest:
             self._forget_from(key)
-        elif key in self.fresh:
-            self._record(key, digest, self.fresh.pop(key))
-        self.page.asked[key] = digest
-        return self.page.answers.get(key)
+        elif key in self._fresh:
+            self._page.answers[key] = self._fresh.pop(key)
+        self._page.asked[key] = digest
+        return self._page.answers.get(key)
 
     def answer(self, key: str, answer: Raw) -> None:
         """Keep the answer to a question that was asked in the middle of a run."""
-        self.page.answers[key] = answer
+        self._page.answers[key] = answer
 
-    def note_asked(self, requests: dict[str, InputRequest]) -> None:
-        """Record questions that a handler asks by hand."""
+    def leave(self, requests: dict[str, InputRequest], note: str) -> None:
+        """Record the questions and the state that a handler returned as `InputRequired`."""
+        self._page.note = note
         for key, request in requests.items():
-            self.page.asked[key] = _digest(
-                request.method, b"" if isinstance(request.params, UnsetType) else request.params
-            )
+            self._page.asked[key] = _digest(request.method, request.params)
 
-    def keep_asked(self) -> None:
-        """Keep, of the answers that came with this request, those to questions that were asked."""
-        self.page.answers.update({key: answer for key, answer in self.fresh.items() if key in self.page.asked})
+    @property
+    def answers(self) -> dict[str, Raw]:
+        """All answers, by key."""
+        return self._page.answers | self._fresh
 
-    def recall(self, key: str) -> Raw | UnsetType:
+    @property
+    def note(self) -> str:
+        """The state of the last `InputRequired`."""
+        return self._page.note
+
+    def take_dropped(self) -> list[tuple[str, str]]:
+        """Hand out, once, what was recorded under a key and no longer fits: (key, why). For the log."""
+        dropped, self._dropped = self._dropped, []
+        return dropped
+
+    def recall(self, key: str) -> Raw | None:
         """Find the result of a side effect of an earlier run."""
-        return self.page.done.get(key, UNSET)
+        return self._page.done.get(key)
 
     def record(self, key: str, result: Any) -> Raw:
         """Keep the result of a side effect for later runs."""
-        self.page.done[key] = kept = raw(result)
+        self._page.done[key] = kept = raw(result)
         return kept
 
-    def _record(self, key: str, digest: str, answer: Raw) -> None:
-        self.page.asked[key] = digest
-        self.page.answers[key] = answer
-
     def _forget_from(self, key: str) -> None:
-        keys = list(self.page.asked)
+        keys = list(self._page.asked)
         for later in keys[keys.index(key) :]:
             why = "another question is asked under this key now" if later == key else f"it came after {key!r}"
-            self.dropped.append((later, why))
-            del self.page.asked[later]
-            self.page.answers.pop(later, None)
-            self.fresh.pop(later, None)
+            self._dropped.append((later, why))
+            del self._page.asked[later]
+            self._page.answers.pop(later, None)
+            self._fresh.pop(later, None)
 
 
-def _digest(method: str, params: bytes | Raw) -> str:
-    return hashlib.blake2b(method.encode() + b"\0" + bytes(params), digest_size=12).hexdigest()
+def _digest(method: str, params: Any) -> str:
+    said = b"" if params is None else bytes(raw(params))
+    return hashlib.blake2b(method.encode() + b"\0" + said, digest_size=12).hexdigest()

@@ -1,4 +1,4 @@
-"""How much work a JSON Schema can cause, told before it is used.
+"""How much work a JSON Schema can cause, measured before `validate.py` uses it. This is a security bound.
 
 A schema of a few hundred bytes can keep a validator busy for years: definitions that refer to the next one twice, each
 of them, double the work at every step; and one that applies itself twice to the same member doubles it at every level
@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 from msgspec import Struct
 
-from splice.schema.values import is_array, is_object
+from splice.schema.schemas import is_array, is_object
 
 MAX_DEPTH = 64
 """How deep subschemas may nest."""
@@ -27,13 +27,17 @@ MAX_WORK = 100_000
 
 _Node: TypeAlias = Mapping[str, Any]
 
-_ON_SAME = ("not", "if", "then", "else")
-_ON_SAME_LISTS = ("allOf", "anyOf", "oneOf")
-_ON_SAME_MAPS = ("dependentSchemas", "dependencies")
-_ON_ITEMS = ("items", "additionalItems", "contains", "unevaluatedItems")
-_ON_MEMBERS = ("additionalProperties", "unevaluatedProperties", "propertyNames")
+_SAME, _ITEM, _ANY_MEMBER = "", "[]", "*"
+_APPLIED = {
+    **dict.fromkeys(("not", "if", "then", "else", "allOf", "anyOf", "oneOf"), _SAME),
+    **dict.fromkeys(("dependentSchemas", "dependencies"), _SAME),
+    **dict.fromkeys(("items", "prefixItems", "additionalItems", "contains", "unevaluatedItems"), _ITEM),
+    **dict.fromkeys(("additionalProperties", "unevaluatedProperties", "propertyNames"), _ANY_MEMBER),
+    "patternProperties": _ANY_MEMBER,
+}
+"""The keywords that apply subschemas, and the part of the value that they apply them to."""
+_MAPS = ("dependentSchemas", "dependencies", "patternProperties")
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
-_ITEM, _ANY_MEMBER = "[]", "*"
 
 
 class Costly(ValueError):
@@ -41,7 +45,7 @@ class Costly(ValueError):
 
 
 class Cost(Struct, frozen=True):
-    """What a schema can cost."""
+    """The work that a schema can cause."""
 
     work: int
     """How many subschemas may be applied to one value."""
@@ -55,32 +59,40 @@ def cost(schema: _Node) -> Cost:
     Raises `Costly`.
     """
     try:
-        _count(schema)
         return _Survey(schema).cost()
     except RecursionError:
         raise Costly(f"subschemas nest deeper than {MAX_DEPTH} levels") from None
 
 
-def _count(schema: _Node) -> None:
-    """Hold the bare size against the bounds, whatever the keywords mean."""
-    level: list[Any] = [schema]
-    count = nested = 0
+def _anchors(root: _Node) -> dict[str, _Node]:
+    """Collect the names that subschemas give themselves, and hold the bare size against the bounds.
+
+    All objects and arrays are walked, level by level, whatever they mean.
+    """
+    found: dict[str, _Node] = {}
+    level: list[Any] = [root]
+    nested = count = 0
     while level:
         nested += 1
+        objects: list[_Node] = [node for node in level if is_object(node)]
+        count += len(objects)
         # Every second level of a schema is a map or a list of schemas.
         if nested > 2 * MAX_DEPTH:
             raise Costly(f"subschemas nest deeper than {MAX_DEPTH} levels")
-        count += sum(map(is_object, level))
         if count > MAX_SUBSCHEMAS:
             raise Costly(f"more than {MAX_SUBSCHEMAS} subschemas")
+        for node in objects:
+            if isinstance(node.get("$id"), str) and node is not root:
+                raise Costly(f"a subschema has the $id {node['$id']!r}; only the whole may have one")
+            for name in (node.get("$anchor"), node.get("$dynamicAnchor")):
+                if isinstance(name, str) and found.setdefault(name, node) is not node:
+                    raise Costly(f"two subschemas have the anchor {name!r}")
         level = [inner for node in level for inner in _inside(node) if is_object(inner) or is_array(inner)]
+    return found
 
 
-def _inside(node: Any) -> Iterator[Any]:
-    if is_object(node):
-        yield from node.values()
-    elif is_array(node):
-        yield from node
+def _inside(node: Any) -> list[Any]:
+    return list(node.values() if is_object(node) else node if is_array(node) else ())
 
 
 class _Survey:
@@ -145,56 +157,28 @@ class _Survey:
         """List the subschemas that are applied, and to which member of the value: "" is the value itself."""
         for word, inner in schema.items():
             if word in _REFERENCES:
-                yield "", self._target(inner)
-            elif word in _ON_SAME:
-                yield "", inner
-            elif word in _ON_SAME_LISTS or word in _ON_SAME_MAPS:
-                yield from (("", each) for each in _inside(inner) if is_object(each))
+                yield _SAME, self._target(inner)
             elif word == "properties" and is_object(inner):
                 yield from ((f".{name}", each) for name, each in inner.items())
-            elif word in _ON_ITEMS or word == "prefixItems":
-                yield from ((_ITEM, each) for each in (inner if is_array(inner) else [inner]))
-            elif word in _ON_MEMBERS:
-                yield _ANY_MEMBER, inner
-            elif word == "patternProperties":
-                yield from ((_ANY_MEMBER, each) for each in _inside(inner))
+            elif word in _APPLIED:
+                several = _inside(inner) if word in _MAPS or is_array(inner) else [inner]
+                yield from ((_APPLIED[word], each) for each in several)
 
     def _target(self, reference: Any) -> Any:
         """Find what a reference refers to; only the schema itself is looked at."""
-        text = unquote(str(reference))
-        own = self._root.get("$id")
-        if isinstance(own, str) and text.startswith(own.removesuffix("#") + "#"):
-            text = text[len(own.removesuffix("#")) :]
+        text, own = unquote(str(reference)), str(self._root.get("$id", "")).removesuffix("#")
+        if text.startswith(own + "#"):
+            text = text.removeprefix(own)
         if not text.startswith("#"):
             raise Costly(f"it refers to {text}, outside of itself; nothing is ever fetched")
         if text[1:] in self._anchors:
             return self._anchors[text[1:]]
-        missing = Costly(f"it refers to {text}, which it does not have")
-        if text[1:] and not text.startswith("#/"):
-            raise missing
-        node: Any = self._root
-        for step in text[1:].split("/")[1:]:
-            name = step.replace("~1", "/").replace("~0", "~")
-            try:
+        anchor, *steps = text[1:].split("/")
+        node: Any = {} if anchor else self._root
+        try:
+            for step in [anchor] if anchor else steps:
+                name = step.replace("~1", "/").replace("~0", "~")
                 node = node[int(name)] if is_array(node) else node[name]
-            except (LookupError, TypeError, ValueError):
-                raise missing from None
+        except (LookupError, TypeError, ValueError):
+            raise Costly(f"it refers to {text}, which it does not have") from None
         return node
-
-
-def _anchors(root: _Node) -> dict[str, _Node]:
-    """Collect the names that subschemas give themselves, each of which must be the only one."""
-    found: dict[str, _Node] = {}
-    level: list[Any] = [root]
-    while level:
-        for node in level:
-            if not is_object(node):
-                continue
-            schema: _Node = node
-            if isinstance(schema.get("$id"), str) and schema is not root:
-                raise Costly(f"a subschema has the $id {schema['$id']!r}; only the whole may have one")
-            for word in ("$anchor", "$dynamicAnchor"):
-                if isinstance(name := schema.get(word), str) and found.setdefault(name, schema) is not schema:
-                    raise Costly(f"two subschemas have the anchor {name!r}")
-        level = [inner for node in level for inner in _inside(node) if is_object(inner) or is_array(inner)]
-    return found

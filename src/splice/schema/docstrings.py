@@ -1,25 +1,20 @@
-"""What a docstring says about a function, and about each of its parameters.
+"""Docstrings, taken apart: the description of a function, and one for each of its parameters.
 
 Google, NumPy and Sphinx style are understood, and told apart section by section.
 """
 
 import inspect
 import re
+from itertools import takewhile
 from typing import NamedTuple
 
-_SECTIONS = {
-    "args",
-    "arguments",
-    "parameters",
-    "params",
-    "attributes",
-    "keyword args",
-    "keyword arguments",
-    "other parameters",
-}
-_GOOGLE_ITEM = re.compile(r"\*{0,2}(\w+)\s*(?:\([^)]*(?:\([^)]*\)[^)]*)*\))?\s*:\s*(.*)")
-_NUMPY_ITEM = re.compile(r"(\*{0,2}\w+(?:\s*,\s*\*{0,2}\w+)*)\s*(?::.*)?")
-_SPHINX_ITEM = re.compile(r":(?:param|parameter|arg|argument|key|keyword|type|rtype)\b\s*([^:]*):\s*(.*)")
+_SECTION = re.compile(r"((keyword |other )?(args|arguments|parameters)|params|attributes)\s*(:?)", re.IGNORECASE)
+_RULE = re.compile("-+")
+_GOOGLE_ITEM = re.compile(r"\*{0,2}(?P<names>\w+)\s*(?:\([^)]*(?:\([^)]*\)[^)]*)*\))?\s*:\s*(?P<text>.*)")
+_NUMPY_ITEM = re.compile(r"(?P<names>\*{0,2}\w+(?:\s*,\s*\*{0,2}\w+)*)\s*(?::.*)?(?P<text>)")
+_SPHINX_ITEM = re.compile(
+    r":(?:(?:param|parameter|arg|argument|key|keyword)\b(?P<names>[^:]*)|(?:type|rtype)\b[^:]*):\s*(?P<text>.*)"
+)
 
 
 class Doc(NamedTuple):
@@ -32,99 +27,59 @@ class Doc(NamedTuple):
 
 def parse(text: str | None) -> Doc:
     """Take a docstring apart."""
-    if not text:
-        return Doc("", {})
-    lines = inspect.cleandoc(text).split("\n")
-    if len(lines) == 1 and not lines[0].startswith(":"):
-        return Doc(lines[0], {})
+    lines = inspect.cleandoc(text or "").split("\n")
     kept: list[str] = []
     parameters: dict[str, str] = {}
-    place = 0
-    while place < len(lines):
-        for take in (_google, _numpy, _sphinx):
-            if (end := take(lines, place, parameters)) > place:
-                place = end
-                break
+    while lines:
+        head, item, section = _section(lines)
+        if item is None:
+            kept.append(lines[0].rstrip())
         else:
-            kept.append(lines[place])
-            place += 1
-    return Doc(_tidy(kept), parameters)
+            _read(section, item, parameters)
+        del lines[: head + len(section)]
+    # Where a section went, one empty line is enough.
+    return Doc(re.sub(r"\n{3,}", "\n\n", "\n".join(kept)).strip(), parameters)
 
 
-def _google(lines: list[str], start: int, parameters: dict[str, str]) -> int:
-    """Read `Args:` and what is indented below it; return where it ends."""
-    heading = lines[start]
-    if not heading.endswith(":") or heading[:-1].strip().lower() not in _SECTIONS:
-        return start
-    end = _end_of_block(lines, start + 1, _indent(heading))
-    block = [line for line in lines[start + 1 : end] if line.strip()]
-    margin = min(map(_indent, block), default=0)
-    name = ""
-    for line in block:
-        item = _GOOGLE_ITEM.match(line.strip()) if _indent(line) == margin else None
-        if item:
-            name = item[1]
-            parameters[name] = item[2]
-        elif name:
-            parameters[name] = f"{parameters[name]} {line.strip()}".strip()
-    return end
+def _section(lines: list[str]) -> tuple[int, re.Pattern[str] | None, list[str]]:
+    """Find the section about parameters that begins here: the length of its heading, how items look, and its lines."""
+    margin, found = _indent(lines[0]), _SECTION.fullmatch(lines[0].strip())
+    if found and found[4]:
+        return 1, _GOOGLE_ITEM, list(takewhile(lambda line: not line.strip() or _indent(line) > margin, lines[1:]))
+    if found and _is_rule(lines, 1):
+        section = list(takewhile(lambda line: _is_numpy(line, margin), lines[2:]))
+        if section and _is_rule(lines, 2 + len(section)):
+            section.pop()  # it is the heading of the next section
+        return 2, _NUMPY_ITEM, section
+    if _SPHINX_ITEM.fullmatch(lines[0].strip()):
+        more = takewhile(lambda line: line.strip() and _indent(line) > margin, lines[1:])
+        return 0, _SPHINX_ITEM, [lines[0], *more]
+    return 1, None, []
 
 
-def _numpy(lines: list[str], start: int, parameters: dict[str, str]) -> int:
-    """Read an underlined `Parameters` section; return where it ends."""
-    rule = lines[start + 1].strip() if start + 1 < len(lines) else ""
-    if lines[start].strip().lower() not in _SECTIONS or not rule or set(rule) != {"-"}:
-        return start
-    margin, place = _indent(lines[start]), start + 2
+def _read(section: list[str], form: re.Pattern[str], parameters: dict[str, str]) -> None:
+    """Read the items of a section, each of which may go on in lines that are indented further."""
+    margin = min((_indent(line) for line in section if line.strip()), default=0)
     names: list[str] = []
-    while place < len(lines) and not _is_numpy_heading(lines, place):
-        line = lines[place]
-        place += 1
-        if not line.strip():
-            continue
-        if _indent(line) > margin:
-            for name in names:
-                parameters[name] = f"{parameters[name]} {line.strip()}".strip()
-        elif item := _NUMPY_ITEM.fullmatch(line.strip()):
-            names = [name.strip(" *") for name in item[1].split(",")]
+    for line in section:
+        text = line.strip()
+        if _indent(line) == margin and (item := form.fullmatch(text)):
+            # Sphinx may put a type before the name.
+            names = [name.split()[-1].lstrip("*") for name in (item["names"] or "").split(",") if name.strip()]
             parameters.update(dict.fromkeys(names, ""))
-        else:
-            return place - 1
-    return place
+            text = item["text"]
+        for name in names:
+            parameters[name] = f"{parameters[name]} {text}".strip()
 
 
-def _is_numpy_heading(lines: list[str], place: int) -> bool:
-    rule = lines[place + 1].strip() if place + 1 < len(lines) else ""
-    return bool(lines[place].strip()) and len(rule) > 2 and set(rule) == {"-"}
+def _is_numpy(line: str, margin: int) -> bool:
+    """Tell whether a line belongs to a section in NumPy's style: an item, or what is said of it."""
+    return not line.strip() or _indent(line) > margin or _NUMPY_ITEM.fullmatch(line.strip()) is not None
 
 
-def _sphinx(lines: list[str], start: int, parameters: dict[str, str]) -> int:
-    """Read one `:param name: text` and the lines that continue it; return where it ends."""
-    item = _SPHINX_ITEM.match(lines[start].strip())
-    if not item:
-        return start
-    end = start + 1
-    while end < len(lines) and lines[end].strip() and _indent(lines[end]) > _indent(lines[start]):
-        end += 1
-    words = item[1].split()
-    if words and not lines[start].lstrip().startswith((":type", ":rtype")):
-        parameters[words[-1].lstrip("*")] = " ".join(
-            [item[2], *(line.strip() for line in lines[start + 1 : end])]
-        ).strip()
-    return end
-
-
-def _end_of_block(lines: list[str], start: int, margin: int) -> int:
-    end = start
-    while end < len(lines) and (not lines[end].strip() or _indent(lines[end]) > margin):
-        end += 1
-    return end
+def _is_rule(lines: list[str], place: int) -> bool:
+    return place < len(lines) and _RULE.fullmatch(lines[place].strip()) is not None
 
 
 def _indent(line: str) -> int:
     return len(line) - len(line.lstrip())
-
-
-def _tidy(lines: list[str]) -> str:
-    """Join what is left; where a section went, one empty line is enough."""
-    return re.sub(r"\n\s*\n\s*\n+", "\n\n", "\n".join(line.rstrip() for line in lines)).strip()

@@ -1,116 +1,93 @@
-"""Types that describe themselves, above all pydantic's.
+"""Types that msgspec leaves to others: paths, iterables, and everything of pydantic's.
 
-They are known by their methods (`model_validate`, `__get_pydantic_core_schema__`). pydantic is never imported here: a
-type that needs it proves that the user's code has imported it already.
+pydantic is never imported here. A class of its own proves that the user's code has imported it already.
 """
 
 import functools
-import math
 import os
 import sys
-from collections.abc import Mapping
-from typing import Any, cast
+from collections.abc import Callable
+from typing import Any, NewType, cast
 
 import msgspec
 
-from splice.schema.markers import Convert
-from splice.schema.problems import Refused, problems_of_foreign
-from splice.schema.values import is_array, is_object
+from splice.schema.annotations import for_msgspec, for_pydantic
+from splice.schema.schemas import Schema
 
-_MARKS = ("model_validate", "__get_pydantic_core_schema__", "__pydantic_validator__")
-
-
-def is_foreign(kind: Any) -> bool:
-    """Tell whether a class describes itself, as pydantic's models and types do."""
-    return any(map(functools.partial(hasattr, kind), _MARKS))
+_MARKS = ("__get_pydantic_core_schema__", "__pydantic_validator__")
 
 
+def is_pydantic(kind: Any) -> bool:
+    """Tell whether a class is decoded by pydantic: a model, one of its dataclasses, or one of its types."""
+    return any(hasattr(kind, mark) for mark in _MARKS)
+
+
+def is_path(kind: Any) -> bool:
+    """Tell whether a class is one for paths."""
+    return hasattr(kind, "__fspath__")
+
+
+@functools.lru_cache(maxsize=512)
 def adapter(kind: Any) -> Any:
-    """Give the model itself, or what pydantic offers for its types that are no models."""
-    if hasattr(kind, "model_validate"):
-        return _Model(kind)
+    """Give pydantic's adapter of a class of its own. How strict it is, the class decides."""
+    return cast("Any", sys.modules["pydantic"]).TypeAdapter(kind)
+
+
+def strict_adapter(kind: Any) -> Any:
+    """Give pydantic's adapter for any type, as strict as msgspec is, except with models that set this themselves.
+
+    Raises `TypeError` for a type that pydantic does not know either, or if it is not imported.
+    """
     pydantic = cast("Any", sys.modules.get("pydantic"))
     if pydantic is None:
-        raise TypeError(f"{kind!r} needs pydantic, which is not imported")
-    return _Adapted(pydantic.TypeAdapter(kind))
-
-
-class _Model:
-    """A class with `model_validate`, `model_json_schema` and `model_dump`."""
-
-    def __init__(self, kind: Any) -> None:
-        self._kind = kind
-
-    def convert(self, value: Any) -> Any:
-        """Build an instance."""
-        return _telling(self._kind.model_validate, value)
-
-    def schema(self, mode: str) -> dict[str, Any]:
-        """Give the JSON Schema."""
-        return cast("dict[str, Any]", self._kind.model_json_schema(mode=mode))
-
-
-class _Adapted:
-    """A type that pydantic knows, though it is no model."""
-
-    def __init__(self, kind: Any) -> None:
-        self._kind = kind
-
-    def convert(self, value: Any) -> Any:
-        """Build an instance."""
-        return _telling(self._kind.validate_python, value)
-
-    def schema(self, mode: str) -> dict[str, Any]:
-        """Give the JSON Schema."""
-        return cast("dict[str, Any]", self._kind.json_schema(mode=mode))
-
-
-def _telling(validate: Convert, value: Any) -> Any:
-    """Run a foreign validation; let its findings keep their places."""
+        raise TypeError("it might be known to pydantic, which is not imported")
     try:
-        return validate(value)
-    except ValueError as error:
-        if not hasattr(error, "errors"):
-            raise
-        raise Refused(*problems_of_foreign(error)) from None
+        # A new type of it, because an adapter takes no configuration for a dataclass as such.
+        new = cast("Any", NewType)("new", for_pydantic(kind, pydantic.Field))
+        config = {"strict": True, "val_json_bytes": "base64", "ser_json_bytes": "base64"}
+        return pydantic.TypeAdapter(new, config=config)
+    except (NameError, RuntimeError) as error:
+        raise TypeError(str(error).partition("\n")[0]) from None
 
 
-def plain_json(value: Any) -> Any:
-    """Turn any value into what JSON is made of.
+def pydantic_schema(of: Any, mode: str, suffix: str) -> tuple[Schema, dict[str, Schema]]:
+    """Give the schema of an adapter, and its definitions, all named with `suffix`.
 
-    Raises `TypeError` or `ValueError` for what JSON cannot carry, among it infinity and NaN.
+    Raises `TypeError` for a type that JSON cannot carry.
     """
-    plain = msgspec.to_builtins(value, str_keys=True, enc_hook=encode_hook)
-    if isinstance(plain, float) and not math.isfinite(plain):
-        raise ValueError(f"JSON has no {plain}")
-    return plain
+    # Titles that only repeat a name are left out.
+    generator = cast("Any", sys.modules["pydantic.json_schema"]).GenerateJsonSchema
+    plain = type("Untitled", (generator,), {"field_title_should_be_set": _never})
+    make, template = cast("Any", type(of)).json_schemas, f"#/$defs/{{model}}{suffix}"
+    try:
+        schemas, rest = make([(0, mode, of)], ref_template=template, schema_generator=plain)
+    except RuntimeError as error:
+        raise TypeError(str(error).partition("\n")[0]) from None
+    defs: dict[str, Schema] = rest.get("$defs", {})
+    for name, schema in defs.items():
+        if schema.get("title") == name:
+            del schema["title"]
+    return schemas[0, mode], {name + suffix: schema for name, schema in defs.items()}
 
 
-def tidy(schema: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    """Clean a schema that somebody else made: no titles that repeat a name, and references by their new `names`."""
-    return cast("dict[str, Any]", _tidy(schema, None, names))
+def _never(*_: object) -> bool:
+    return False
 
 
-def _tidy(value: Any, name: str | None, names: Mapping[str, str]) -> Any:
-    if is_array(value):
-        return [_tidy(item, None, names) for item in value]
-    if not is_object(value):
-        return value
-    clean: dict[str, Any] = {}
-    for key, inner in value.items():
-        if key == "title" and isinstance(inner, str) and name is not None and _repeats(inner, name):
-            continue
-        if key in ("properties", "$defs", "patternProperties") and is_object(inner):
-            clean[key] = {each: _tidy(member, each, names) for each, member in inner.items()}
-        elif key == "$ref":
-            clean[key] = names.get(inner, inner)
-        else:
-            clean[key] = inner if key in ("default", "examples", "enum", "const") else _tidy(inner, None, names)
-    return clean
+def decode_hook(kind: Any, value: Any) -> Any:
+    """Decode what msgspec does not: the `dec_hook` of every decoder in this package."""
+    return _decoding(kind)(value)
 
 
-def _repeats(title: str, name: str) -> bool:
-    return title.replace(" ", "").lower() == name.replace("_", "").replace(" ", "").lower()
+@functools.lru_cache(maxsize=512)
+def _decoding(kind: Any) -> Callable[[Any], Any]:
+    if is_pydantic(kind):
+        return cast("Callable[[Any], Any]", getattr(kind, "model_validate", None) or adapter(kind).validate_python)
+    if is_path(kind):
+        return lambda value: kind(msgspec.convert(value, str))
+    if (several := for_msgspec(kind)) is not kind:  # it is an `Iterable`
+        return lambda value: msgspec.convert(value, several, str_keys=True, dec_hook=decode_hook)
+    return lambda value: value
 
 
 def encode_hook(value: Any) -> Any:
@@ -122,6 +99,6 @@ def encode_hook(value: Any) -> Any:
     for base in (str, int, float):
         if isinstance(value, base):
             return base(value)
-    if is_foreign(value):
-        return cast("Any", sys.modules["pydantic"]).TypeAdapter(type(value)).dump_python(value, mode="json")
+    if is_pydantic(type(value)):
+        return adapter(cast("Any", type(value))).dump_python(value, mode="json")
     raise TypeError(f"{type(value).__name__} cannot be written as JSON")

@@ -7,18 +7,15 @@ https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#requ
 """
 
 import functools
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from typing import Any, TypeVar, cast
 
 import msgspec
 from msgspec import Struct
 
-from splice.schema.markers import conversion
-from splice.schema.problems import Refused
-from splice.schema.refusals import BadArguments, bad_arguments, explained
-from splice.schema.shape import Schema, name_of
-from splice.schema.types import Types
-from splice.schema.values import whole
+from splice.schema.annotations import name_of
+from splice.schema.schemas import Schema, resolved, whole, without_null
+from splice.schema.types import BadArguments, Shape, Types, bad_arguments
 
 __all__ = ["BadArguments", "apply_defaults", "form_schema", "read_form"]
 
@@ -32,17 +29,17 @@ class _Form(Struct, frozen=True):
     """A form and its model."""
 
     schema: Schema
-    wire: Any
+    shape: Shape
     empty: dict[str, Any]
-    """What the model must be given for fields that may be left empty."""
+    """Values given to the model for fields that were left empty: null."""
 
 
 def form_schema(model: type[Any] | dict[str, Any]) -> dict[str, Any]:
     """Give the schema that asks for a model; a schema written by hand is passed on as it is.
 
-    Raises `TypeError` for a model that is no flat form.
+    Raises `TypeError` for a model that is not a flat form.
     """
-    return model if isinstance(model, dict) else _form(model).schema
+    return model if isinstance(model, dict) else _form(cast("Any", model)).schema
 
 
 def read_form(model: type[Form], content: Mapping[str, Any]) -> Form:
@@ -50,16 +47,12 @@ def read_form(model: type[Form], content: Mapping[str, Any]) -> Form:
 
     Raises `BadArguments`.
     """
-    form = _form(model)
-    given = form.empty | dict(content)
+    form = _form(cast("Any", model))
+    given = whole(form.empty | dict(content))
     try:
-        return cast("Form", conversion(form.wire)(given))
-    except Refused as first:
-        error = first
-    try:
-        return cast("Form", conversion(form.wire)(whole(given)))
-    except Refused:
-        raise bad_arguments(explained(error, given, form.schema, {})) from None
+        return cast("Form", form.shape.decode(msgspec.json.encode(given)))
+    except ValueError as error:
+        raise bad_arguments(form.schema, whole(dict(content)), error) from None
 
 
 def apply_defaults(schema: Mapping[str, Any], content: Mapping[str, Any]) -> dict[str, Any]:
@@ -69,50 +62,31 @@ def apply_defaults(schema: Mapping[str, Any], content: Mapping[str, Any]) -> dic
     return missing | dict(content)
 
 
-def _form(model: type[Any]) -> _Form:
-    return _cached_form(cast("Hashable", model))
-
-
 @functools.lru_cache(maxsize=256)
-def _cached_form(model: Any) -> _Form:
+def _form(model: Any) -> _Form:
     types = Types()
     shape = types.read(model)
-    root = _resolved(shape.schema, types.defs)
+    root = resolved(shape.schema, types.defs)
     if root.get("type") != "object" or "properties" not in root:
-        raise TypeError(f"{name_of(model)} is no form: declare a class with fields")
+        raise TypeError(f"{name_of(model)} is not a form: declare a class with fields")
     needed = set(cast("list[str]", root.get("required", [])))
     properties: dict[str, Schema] = {}
     required: list[str] = []
     empty: dict[str, Any] = {}
     for name, given in cast("dict[str, Schema]", root["properties"]).items():
-        schema, nullable = _without_null(_resolved(given, types.defs), types.defs)
+        whole_field = resolved(given, types.defs)
+        schema = resolved(without_null(whole_field), types.defs)
         if not _is_field(schema):
             raise TypeError(
                 f"{name_of(model)}.{name}: forms hold text, numbers, booleans, choices and lists of choices"
             )
         properties[name] = _tidied(schema)
-        if name in needed:
-            (empty.update({name: None}) if nullable else required.append(name))
+        if name in needed and schema is whole_field:
+            required.append(name)
+        elif name in needed:
+            empty[name] = None  # a field that may be null may be left empty
     form: Schema = {"type": "object", "properties": properties}
-    return _Form(form | ({"required": required} if required else {}), shape.wire, empty)
-
-
-def _resolved(schema: Schema, defs: Mapping[str, Schema]) -> Schema:
-    """Put the definition in the place of a reference."""
-    if (name := schema.get("$ref")) is None:
-        return schema
-    beside = {key: value for key, value in schema.items() if key != "$ref"}
-    return defs[name.removeprefix("#/$defs/")] | beside
-
-
-def _without_null(schema: Schema, defs: Mapping[str, Schema]) -> tuple[Schema, bool]:
-    """Leave null out: a field that may be null may be left empty."""
-    options = cast("list[Schema]", schema.get("anyOf", []))
-    others = [option for option in options if option.get("type") != "null"]
-    if len(others) != 1 or len(options) == 1:
-        return schema, False
-    beside = {key: value for key, value in schema.items() if key != "anyOf"}
-    return _resolved(others[0], defs) | beside, True
+    return _Form(form | ({"required": required} if required else {}), shape, empty)
 
 
 def _is_field(schema: Schema) -> bool:
@@ -131,13 +105,8 @@ def _is_choice(schema: Schema) -> bool:
 
 def _tidied(schema: Schema) -> Schema:
     """Write a field with the words that clients know."""
-    tidy = dict(schema)
-    if "const" in tidy:
-        tidy["enum"] = [tidy.pop("const")]
-    if tidy.get("format") not in _FORMATS:
-        tidy.pop("format", None)
-    if tidy.get("default", msgspec.UNSET) is None:
-        del tidy["default"]
-    for word in ("contentEncoding", "uniqueItems"):
-        tidy.pop(word, None)
-    return tidy
+    tidy = {word: value for word, value in schema.items() if word not in ("const", "contentEncoding", "uniqueItems")}
+    if "const" in schema:
+        tidy["enum"] = [schema["const"]]
+    unknown = {"format": tidy.get("format") not in _FORMATS, "default": tidy.get("default") is None}
+    return {word: value for word, value in tidy.items() if not unknown.get(word)}

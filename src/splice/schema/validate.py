@@ -1,24 +1,25 @@
 """JSON Schema validation at native speed, with bounds, and without ever fetching anything.
 
 The dialect is 2020-12 unless a schema names another one in `$schema`; draft-07 and 2019-09 are understood too. `format`
-is an annotation, as 2020-12 has it. Only those who validate import this module: the library behind it is not small.
+is an annotation, as 2020-12 has it. `cost.py` measures schemas, because no library bounds the work that one can cause.
+Only those who validate import this module: the library behind it is not small.
 
 https://modelcontextprotocol.io/specification/2026-07-28/basic#json-schema-usage
 """
 
 import functools
-from collections.abc import Callable
-from typing import Any, NoReturn
+import operator
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn, TypeAlias, cast
 
 import jsonschema_rs
 import msgspec
+from msgspec import Struct
 
 from splice.protocol.jsonrpc import depth
 from splice.schema.cost import Costly, cost
-from splice.schema.problems import Problem
-from splice.schema.refusals import line
 
-__all__ = ["BadSchema", "Mismatch", "Validator", "validator"]
+__all__ = ["BadSchema", "Mismatch", "Problem", "Validator", "lines", "validator"]
 
 MAX_WORK = 1_000_000_000
 """Bytes of a value times subschemas applied to each of its parts: a few seconds at worst."""
@@ -29,12 +30,23 @@ MAX_BRANCHES = 1_000_000
 MAX_TELLING = 2_000
 """Up to how many subschemas the reason of a mismatch is looked for; explaining takes longer than refusing."""
 
+MAX_TOLD = 10_000
+"""Up to how many bytes of a value all problems are looked for, which takes microseconds each; beyond, only one is."""
+
+MAX_PROBLEMS = 10
+"""How many problems of one value are told."""
+
+MAX_VALUE = 80
+"""How many characters of a value are quoted."""
+
+Path: TypeAlias = tuple[str | int, ...]
+
 _DIALECTS: dict[str, Any] = {
     "https://json-schema.org/draft/2020-12/schema": jsonschema_rs.Draft202012Validator,
     "https://json-schema.org/draft/2019-09/schema": jsonschema_rs.Draft201909Validator,
     "http://json-schema.org/draft-07/schema": jsonschema_rs.Draft7Validator,
 }
-_DEFAULT = "https://json-schema.org/draft/2020-12/schema"
+_Kind = jsonschema_rs.ValidationErrorKind
 
 
 class BadSchema(ValueError):
@@ -42,34 +54,45 @@ class BadSchema(ValueError):
 
 
 class Mismatch(ValueError):
-    """A value does not fit a schema. The text names the place, what was expected and what came."""
+    """A value does not fit a schema. The text names each place, what was expected and what came."""
+
+
+class Problem(Struct, frozen=True):
+    """One thing wrong with a value."""
+
+    path: Path
+    text: str
+
+    def line(self, whole: str) -> str:
+        """Write the problem; `whole` is the name of the value itself."""
+        place = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in self.path)
+        return f"{place.removeprefix('.') or whole}: {self.text}"
 
 
 class Validator:
-    """A schema, ready to check values.
+    """A schema, ready to check values; `formats` are checked only if asked for.
 
     Raises `BadSchema`.
     """
 
-    def __init__(self, schema: dict[str, Any] | bool) -> None:
+    def __init__(self, schema: dict[str, Any] | bool, *, formats: bool = False) -> None:
         whole: dict[str, Any] = schema if isinstance(schema, dict) else {"allOf": [schema]}
-        dialect = str(whole.get("$schema", _DEFAULT)).removesuffix("#")
+        dialect = str(whole.get("$schema", next(iter(_DIALECTS)))).removesuffix("#")
         if dialect not in _DIALECTS:
-            known = ", ".join(_DIALECTS)
-            raise BadSchema(f"unsupported JSON Schema dialect {dialect}; supported are {known}")
+            raise BadSchema(f"unsupported JSON Schema dialect {dialect}; supported are {', '.join(_DIALECTS)}")
         try:
             self._cost = cost(whole)
             options = jsonschema_rs.FancyRegexOptions(backtrack_limit=100_000)
             self._inner: jsonschema_rs.Validator = _DIALECTS[dialect](
-                whole, retriever=_refuse, pattern_options=options, validate_formats=False
+                whole, retriever=_refuse, pattern_options=options, validate_formats=formats
             )
         except jsonschema_rs.ValidationError as error:
             where = "/".join(map(str, error.instance_path))
             raise BadSchema(f"invalid JSON Schema{f' at {where}' if where else ''}: {error.message}") from None
-        except Costly as error:
-            raise BadSchema(f"refused JSON Schema: {error}") from None
         except ValueError as error:
-            raise BadSchema(f"invalid JSON Schema: {error}") from None
+            verdict = "refused" if isinstance(error, Costly) else "invalid"
+            raise BadSchema(f"{verdict} JSON Schema: {error}") from None
+        self._schema = whole
 
     def check(self, value: Any) -> None:
         """Check a JSON value.
@@ -79,68 +102,119 @@ class Validator:
         self._check_cost(value)
         if self._inner.is_valid(value):
             return
+        raise Mismatch(lines(self.problems(value), "value"))
+
+    def problems(self, value: Any) -> list[Problem]:
+        """Find every reason why a value does not fit, up to some number.
+
+        Raises `Mismatch` without a reason if it would take too long to find one.
+        """
+        size = self._check_cost(value)
         if self._cost.work > MAX_TELLING:
             raise Mismatch("the value does not fit the schema")
+        return [problem for error in self._errors(value, size) for problem in self._explained(error)]
+
+    def _errors(self, value: Any, size: int) -> Iterator[jsonschema_rs.ValidationError]:
+        if size <= MAX_TOLD:
+            yield from self._inner.iter_errors(value)
+            return
         try:
             self._inner.validate(value)
         except jsonschema_rs.ValidationError as error:
-            raise Mismatch(
-                line(Problem(tuple(error.instance_path), _reason(error), _received(error)), "value")
-            ) from None
+            yield error
 
-    def _check_cost(self, value: Any) -> None:
-        """Refuse a value that would keep the validator busy for too long."""
+    def _check_cost(self, value: Any) -> int:
+        """Measure a value. Raises `Mismatch` for one that would keep the validator busy for too long."""
         text = msgspec.json.encode(value)
         branches = self._cost.branching ** depth(text) if self._cost.branching > 1 else 1
         if self._cost.work * len(text) > MAX_WORK or branches > MAX_BRANCHES:
             raise Mismatch("the value is too large or nested too deeply to be checked against this schema")
+        return len(text)
+
+    def _explained(self, error: jsonschema_rs.ValidationError) -> Iterator[Problem]:
+        path, kind = tuple(error.instance_path), error.kind
+        if isinstance(kind, _Kind.Required):
+            yield Problem((*path, kind.property), "required, but missing")
+        elif isinstance(kind, _Kind.AdditionalProperties):
+            schema = functools.reduce(operator.getitem, error.schema_path[:-1], cast("Any", self._schema))
+            known = ", ".join(schema.get("properties", ())) or "none"
+            yield from (Problem((*path, name), f"unknown name; known are: {known}") for name in kind.unexpected)
+        elif isinstance(kind, _Kind.UnevaluatedProperties):
+            yield from (Problem((*path, name), "unknown name") for name in kind.unexpected)
+        elif isinstance(kind, _Kind.AnyOf | _Kind.OneOfNotValid):
+            yield from self._nearest(kind.context, path, error.instance)
+        else:
+            yield Problem(path, _reason(kind) + _got(error.instance))
+
+    def _nearest(self, shapes: list[list[jsonschema_rs.ValidationError]], path: Path, value: Any) -> Iterator[Problem]:
+        """Explain the shape with the fewest problems among those of the right type; if none is, name the types."""
+        wrong = [
+            [error.kind for error in shape if isinstance(error.kind, _Kind.Type) and error.instance_path == list(path)]
+            for shape in shapes
+        ]
+        near = [shape for shape, kinds in zip(shapes, wrong, strict=True) if not kinds]
+        if near:
+            for error in min(near, key=len):
+                yield from self._explained(error)
+        else:
+            types = dict.fromkeys(name for kinds in wrong for kind in kinds for name in kind.types)
+            yield Problem(path, f"expected {' or '.join(types)}{_got(value)}")
 
 
-def validator(schema: dict[str, Any] | bool) -> Validator:
+def validator(schema: dict[str, Any] | bool, *, formats: bool = False) -> Validator:
     """Give the validator for a schema: the same one for an equal schema, for the 512 used last."""
-    return _cached(msgspec.json.encode(schema))
+    return _cached(msgspec.json.encode(schema), formats)
+
+
+def lines(problems: list[Problem], whole: str) -> str:
+    """Write problems, a line each, up to a number; `whole` is the name of the value itself."""
+    written = list(dict.fromkeys(problem.line(whole) for problem in problems))
+    return "\n".join([*written[:MAX_PROBLEMS], *(["... and more"] if len(written) > MAX_PROBLEMS else [])])
 
 
 @functools.lru_cache(maxsize=512)
-def _cached(text: bytes) -> Validator:
-    return Validator(msgspec.json.decode(text))
+def _cached(text: bytes, formats: bool) -> Validator:
+    return Validator(msgspec.json.decode(text), formats=formats)
 
 
 def _refuse(uri: str) -> NoReturn:
     raise ValueError(f"{uri} is outside of the schema; nothing is ever fetched")
 
 
-def _reason(error: jsonschema_rs.ValidationError) -> str:
-    """Say what was expected, in the words used for arguments."""
-    if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.BacktrackLimitExceeded):
+def _reason(kind: Any) -> str:
+    """Say what was expected."""
+    if isinstance(kind, _Kind.BacktrackLimitExceeded):
         return "its pattern takes too long"
-    word, limit = error.kind.name, error.kind.value
-    return _REASONS[word](limit) if word in _REASONS else f"does not fit `{word}`"
+    return _REASONS[kind.name](kind.value) if kind.name in _REASONS else f"does not fit `{kind.name}`"
 
 
-def _received(error: jsonschema_rs.ValidationError) -> Any:
-    absent = isinstance(error.kind, jsonschema_rs.ValidationErrorKind.Required)
-    return msgspec.UNSET if absent else error.instance
+def _got(value: Any) -> str:
+    text = _json(value)
+    return f", got {text if len(text) <= MAX_VALUE else f'{text[:MAX_VALUE]}...'}"
 
 
 def _json(value: Any) -> str:
     return msgspec.json.encode(value).decode()
 
 
+_FORMATS = {
+    "date-time": "a date and time such as 2026-01-31T09:30:00Z",
+    "date": "a date such as 2026-01-31",
+    "time": "a time such as 09:30:00Z",
+    "duration": "a duration such as PT1H30M",
+    "uuid": "a UUID",
+}
 _REASONS: dict[str, Callable[[Any], str]] = {
     "type": lambda types: f"expected {' or '.join(types)}",
     "enum": lambda options: f"expected one of {', '.join(map(_json, options))}",
     "const": lambda expected: f"expected {_json(expected)}",
-    "required": lambda name: f"{_json(name)} is required, but missing",
-    "additionalProperties": lambda names: f"unknown members {', '.join(map(_json, names))}",
-    "unevaluatedProperties": lambda names: f"unknown members {', '.join(map(_json, names))}",
     "falseSchema": lambda _: "nothing is allowed here",
-    "anyOf": lambda _: "fits none of several shapes",
     "oneOf": lambda _: "does not fit exactly one of several shapes",
     "minimum": lambda limit: f"expected a number >= {limit}",
     "exclusiveMinimum": lambda limit: f"expected a number > {limit}",
     "maximum": lambda limit: f"expected a number <= {limit}",
     "exclusiveMaximum": lambda limit: f"expected a number < {limit}",
+    "format": lambda name: f"expected {_FORMATS.get(name, name)}",
     "multipleOf": lambda limit: f"expected a multiple of {limit}",
     "minLength": lambda limit: f"expected string of length >= {limit}",
     "maxLength": lambda limit: f"expected string of length <= {limit}",

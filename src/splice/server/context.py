@@ -8,62 +8,42 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
 """
 
 import inspect
-import logging
-import os
 import re
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from math import inf, isfinite
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast, overload
+from typing import Any, Generic, Literal, TypeVar, cast, overload
 
 import msgspec
-from msgspec import UNSET, Raw, Struct, UnsetType
-from msgspec.structs import replace
+from msgspec import Struct
 
-from splice.errors import InvalidParams, LocalProtocolError, RPCError
+from splice.errors import InvalidParams
+from splice.protocol.capabilities import ClientCapabilities
 from splice.protocol.content import ResourceContents, TextContent
 from splice.protocol.input import (
+    CREATE_MESSAGE,
+    ELICIT,
+    ROOTS_LIST,
     CreateMessageParams,
     CreateMessageResult,
     ElicitParams,
-    InputRequest,
     Root,
     SamplingMessage,
 )
-from splice.protocol.jsonrpc import Failure, Notification, Request, RequestId, raw
-from splice.protocol.lifecycle import LOGGING_LEVELS, ClientCapabilities, Implementation, LoggingLevel, Params
-from splice.protocol.methods import (
-    CREATE_MESSAGE,
-    ELICIT,
-    LOG_MESSAGE,
-    PROGRESS,
-    PROMPTS_CHANGED,
-    RESOURCE_UPDATED,
-    RESOURCES_CHANGED,
-    ROOTS_LIST,
-    TOOLS_CHANGED,
-    Method,
-)
-from splice.protocol.narrow import narrow
-from splice.protocol.notifications import LogParams, ProgressParams
-from splice.rules.eras import Admitted, require
-from splice.rules.journal import Journal
+from splice.protocol.jsonrpc import RequestId
+from splice.protocol.logging import LOG_MESSAGE, LOGGING_LEVELS, LoggingLevel, LogParams
+from splice.protocol.methods import Method, Note
+from splice.protocol.progress import PROGRESS, ProgressParams
+from splice.protocol.subscriptions import PROMPTS_CHANGED, RESOURCE_UPDATED, RESOURCES_CHANGED, TOOLS_CHANGED
+from splice.protocol.wire import Implementation, NoParams, Params
 from splice.schema.forms import form_schema, read_form
-from splice.server.bridge import Bridge
-from splice.transports.base import Exchange
-
-if TYPE_CHECKING:
-    from splice.server.server import Server
-
-log = logging.getLogger("splice.server")
+from splice.server.call import Call
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[!-~]+")
 
 T = TypeVar("T")
 R = TypeVar("R")
 A = TypeVar("A", bound=Struct)
-DEFAULT_LEVEL: LoggingLevel = "info"
-"""What a legacy client hears that never called `logging/setLevel`."""
 
 
 class Elicited(Struct, Generic[T], frozen=True):
@@ -79,102 +59,97 @@ class Elicited(Struct, Generic[T], frozen=True):
         return self.action == "accept"
 
 
-class InputRequired(Struct, frozen=True):
-    """What a handler may return instead of a result: questions to the client, after which it runs again.
-
-    The next run finds the answers in `Context.answers` and `state` in `Context.state`. Needed only when several
-    questions shall be asked at once; otherwise the methods of `Context` are simpler.
-    """
-
-    requests: Mapping[str, ElicitParams | CreateMessageParams | None] = {}
-    """Key -> question: a form or link, a sampling request, or None for the client's roots."""
-    state: str = ""
-
-
 class ClientView(Struct, frozen=True):
-    """What a client said about itself. Not verified: never base a decision of security on it."""
+    """A client's word about itself. Not verified: never base a decision of security on it."""
 
     info: Implementation | None
     capabilities: ClientCapabilities
 
 
 class Context:
-    """One running request."""
+    """One running request, as its handler sees it. All contexts of one `Call` are the same."""
 
-    def __init__(self, server: "Server", exchange: Exchange, admitted: Admitted, journal: Journal) -> None:
-        self._server = server
-        self._exchange = exchange
-        self._admitted = admitted
-        self._progress = -inf
-        self.bridge = Bridge()
-        self.journal = journal
+    __slots__ = ("_call", "bridge")
+
+    def __init__(self, call: Call) -> None:
+        self._call = call
+        self.bridge = call.bridge
+        """The way back from a handler's thread; `wait` uses it."""
+        if getattr(call.params, "request_state", None) is not None:
+            _ = call.journal  # a state that cannot be trusted is refused before the handler does anything
 
     # Who is asking.
 
     @property
     def client(self) -> ClientView:
-        """What the client said about itself."""
-        return ClientView(self._admitted.client_info, self._admitted.capabilities)
+        """The client's word about itself."""
+        return ClientView(self._call.declared.client_info, self._call.declared.capabilities)
 
     @property
     def version(self) -> str:
         """The protocol version of this request."""
-        return self._admitted.facts.version
+        return self._call.facts.version
 
     @property
     def method(self) -> str:
         """The method of this request."""
-        return self._admitted.method.name
+        return self._call.row.name
 
     @property
     def params(self) -> Params:
         """The params of this request."""
-        params: Params = self._admitted.params
-        return params
+        return cast("Params", self._call.params)
+
+    @property
+    def meta(self) -> dict[str, Any]:
+        """The whole `_meta` of this request: what the specification names, and every key of others."""
+        meta = self.params.meta
+        return {} if meta is None else msgspec.json.decode(meta, type=dict[str, Any])
 
     @property
     def request_id(self) -> RequestId:
         """The JSON-RPC id of this request."""
-        return self._exchange.request.id
+        return self._call.exchange.request.id
 
     @property
     def principal(self) -> str | None:
         """Whom the transport authenticated; None for nobody."""
-        return self._exchange.sender.principal
+        return self._call.sender.principal
 
     @property
     def headers(self) -> Mapping[str, str]:
         """The HTTP request's headers, names in lower case; empty on other transports."""
-        return self._exchange.sender.headers
+        return self._call.sender.headers
 
     @property
     def lifespan(self) -> Any:
-        """What the server's lifespan yielded."""
-        return self._server.lifespan_state
+        """The value that the server's lifespan yielded."""
+        life = self._call.home.life
+        return None if life is None else life.state
 
     # Telling.
 
+    async def notify(self, note: Note[Any], params: Struct | None = None) -> None:
+        """Send a notification of an extension on the stream of this request."""
+        await self._call.notify(note, params)
+
     async def progress(self, value: float, total: float | None = None, message: str | None = None) -> None:
-        """Report progress to a client that asked for it. A value that does not grow, or is no number, is not sent."""
-        token = self._admitted.progress_token
-        if token is None or not self._progress < value < inf:
+        """Report progress to a client that asked for it. A value that does not grow, or is not finite, is not sent."""
+        call = self._call
+        token = call.meta.progress_token
+        if token is None or not call.progress < value < inf:
             return
-        self._progress = value
-        params = ProgressParams(
-            progress_token=token,
-            progress=value,
-            total=UNSET if total is None or not isfinite(total) else total,
-            message=UNSET if message is None else message,
-        )
-        await self._notify(PROGRESS.name, params)
+        call.progress = value
+        total = total if total is not None and isfinite(total) else None
+        await call.notify(PROGRESS, ProgressParams(progress_token=token, progress=value, total=total, message=message))
 
     async def log(self, level: LoggingLevel, data: Any, logger: str | None = None) -> None:
         """Send a log message, if the client wants to hear of this level."""
-        admitted = self._admitted
-        wanted = admitted.log_level or (DEFAULT_LEVEL if admitted.session is not None else None)
+        wanted = self._call.declared.log_level
         if wanted is None or LOGGING_LEVELS.index(level) < LOGGING_LEVELS.index(wanted):
             return
-        await self._notify(LOG_MESSAGE.name, LogParams(level=level, data=data, logger=logger or self._server.name))
+        name = logger or self._call.home.info.name
+        await self._call.notify(LOG_MESSAGE, LogParams(level=level, data=data, logger=name))
 
     async def debug(self, data: Any, logger: str | None = None) -> None:
         """Log at level debug."""
@@ -194,21 +169,25 @@ class Context:
 
     async def notify_tools_changed(self) -> None:
         """Tell every interested client that the list of tools changed."""
-        self._server.publish((TOOLS_CHANGED.name, None))
+        self._call.home.publish((TOOLS_CHANGED.name, None))
 
     async def notify_prompts_changed(self) -> None:
         """Tell every interested client that the list of prompts changed."""
-        self._server.publish((PROMPTS_CHANGED.name, None))
+        self._call.home.publish((PROMPTS_CHANGED.name, None))
 
     async def notify_resources_changed(self) -> None:
         """Tell every interested client that the list of resources changed."""
-        self._server.publish((RESOURCES_CHANGED.name, None))
+        self._call.home.publish((RESOURCES_CHANGED.name, None))
 
     async def notify_resource_updated(self, uri: str) -> None:
         """Tell every client that subscribed to `uri` that its contents changed."""
-        self._server.publish((RESOURCE_UPDATED.name, uri))
+        self._call.home.publish((RESOURCE_UPDATED.name, uri))
 
     # Asking.
+
+    async def ask(self, row: Method[Any, A], params: Struct, *, key: str | None = None) -> A:
+        """Ask the client by a method of an extension. The other methods here ask what the specification names."""
+        return await self._call.ask(row, params, key)
 
     @overload
     async def elicit(self, message: str, form: type[T], *, key: str | None = None) -> Elicited[T]: ...
@@ -223,24 +202,23 @@ class Context:
         """
         params = ElicitParams(mode="form", message=message, requested_schema=form_schema(form))
         read = reader_of(form)
-        answer = await self._ask(ELICIT, params, key)
+        answer = await self._call.ask(ELICIT, params, key)
         if answer.action != "accept":
             return Elicited(answer.action)
-        content: dict[str, Any] = {} if isinstance(answer.content, UnsetType) else answer.content
         try:
-            return Elicited(answer.action, read(content))
+            return Elicited(answer.action, read(answer.content or {}))
         except ValueError as error:
             raise InvalidParams(f"The answer does not fit the form: {error}") from None
 
     async def elicit_url(self, message: str, url: str, *, key: str | None = None) -> Elicited[None]:
         """Ask the user to visit `url`: for sign-ins and secrets, which must never pass through the client.
 
-        Raises `MissingClientCapability`, and `ValueError` for what is no URL.
+        Raises `MissingClientCapability`, and `ValueError` for what is not a URL.
         """
         if not _URL.fullmatch(url):
-            raise ValueError(f"{url!r} is no URL")
+            raise ValueError(f"{url!r} is not a URL")
         params = ElicitParams(mode="url", message=message, url=url)
-        return Elicited((await self._ask(ELICIT, params, key)).action)
+        return Elicited((await self._call.ask(ELICIT, params, key)).action)
 
     async def sample(
         self,
@@ -254,41 +232,40 @@ class Context:
         if isinstance(messages, str):
             messages = [SamplingMessage(role="user", content=TextContent(text=messages))]
         params = CreateMessageParams(messages=list(messages), max_tokens=max_tokens, **options)
-        return await self._ask(CREATE_MESSAGE, params, key)
+        return await self._call.ask(CREATE_MESSAGE, params, key)
 
     async def roots(self, *, key: str | None = None) -> list[Root]:
         """List the directories that the client lets the server work in."""
-        return (await self._ask(ROOTS_LIST, Params(), key)).roots
+        return (await self._call.ask(ROOTS_LIST, NoParams(), key)).roots
 
     async def once(self, fn: Callable[..., Any], *args: Any, key: str | None = None) -> Any:
         """Call `fn(*args)` in the first run of this handler only; later runs get the same result.
 
         `fn` may be async. Its result must be a JSON value, and comes back as one.
         """
-        key = self.journal.key(key)
-        recorded = self.journal.recall(key)
-        if isinstance(recorded, UnsetType):
+        journal = self._call.journal
+        key = journal.key(key)
+        recorded = journal.recall(key)
+        if recorded is None:
             value = fn(*args)
-            recorded = self.journal.record(key, await value if inspect.isawaitable(value) else value)
+            recorded = journal.record(key, await value if inspect.isawaitable(value) else value)
         return msgspec.json.decode(recorded)
 
     @property
     def answers(self) -> dict[str, Any]:
         """The client's answers, by key, for handlers that return `InputRequired` themselves."""
-        return {
-            key: msgspec.json.decode(value) for key, value in (self.journal.page.answers | self.journal.fresh).items()
-        }
+        return {key: msgspec.json.decode(value) for key, value in self._call.journal.answers.items()}
 
     @property
     def state(self) -> str:
-        """What the last `InputRequired` of this handler carried as its state."""
-        return self.journal.page.note
+        """The state of the last `InputRequired` of this handler."""
+        return self._call.journal.note
 
     # Working.
 
     async def read_resource(self, uri: str) -> list[ResourceContents]:
         """Read one of this server's own resources. Raises `ResourceNotFound`."""
-        return (await self._server.read(uri, self)).contents
+        return (await self._call.home.read(uri, self._call)).contents
 
     def wait(self, work: Coroutine[Any, Any, R]) -> R:
         """Run one of the async methods of this object from a `def` handler: `ctx.wait(ctx.info("..."))`.
@@ -298,68 +275,17 @@ class Context:
         """
         return self.bridge.wait(work)
 
-    async def ask_by_hand(self, question: ElicitParams | CreateMessageParams | None) -> Raw:
-        """Ask one question of an `InputRequired` on the legacy back channel."""
-        method, params = question_of(question)
-        return await self._send(method, narrow(params, self.version))
 
-    def check_question(self, question: ElicitParams | CreateMessageParams | None) -> InputRequest:
-        """Turn a question of an `InputRequired` into its wire form. Raises `MissingClientCapability`."""
-        method, params = question_of(question)
-        require(self._admitted, method.name, params)
-        return InputRequest(method=method.name, params=raw(narrow(params, self.version)))
+def reader_of(model: Any) -> Callable[[dict[str, Any]], Any]:
+    """Tell how to read content by a model, or by a JSON Schema that was written by hand.
 
-    async def _ask(self, method: Method[Any, A], params: Params, key: str | None) -> A:
-        require(self._admitted, method.name, params)
-        if self._admitted.facts.request_meta and not self._admitted.method.may_ask:
-            raise LocalProtocolError(f"In version {self.version} nothing can be asked during {self.method}")
-        params = narrow(params, self.version)
-        key = self.journal.key(key)
-        try:
-            answer = self._admitted.era.ask(self.journal, key, method.name, params)
-        finally:
-            for dropped, why in self.journal.dropped:
-                log.warning("%s: dropped the answer recorded under %r: %s", self.method, dropped, why)
-            self.journal.dropped.clear()
-        if answer is None:
-            answer = await self._send(method, params)
-            self.journal.answer(key, answer)
-        try:
-            return method.result_decoder.decode(answer)
-        except msgspec.DecodeError as error:
-            raise InvalidParams(f"The client's answer is no result of {method.name}: {error}") from None
-
-    async def _send(self, method: Method[Any, Any], params: Params) -> Raw:
-        if isinstance(params, ElicitParams) and params.mode == "url":
-            params = replace(params, elicitation_id=os.urandom(16).hex())
-        response = await self._exchange.ask(Request(0, method.name, params))
-        if isinstance(response, Failure):
-            error = response.error
-            raise RPCError.received(error.code, error.message, None if error.data is UNSET else error.data)
-        result: Raw = response.result
-        return result
-
-    async def _notify(self, method: str, params: Any) -> None:
-        await self._exchange.notify(Notification(method, narrow(params, self.version)))
-
-
-def question_of(question: ElicitParams | CreateMessageParams | None) -> tuple[Method[Any, Any], Params]:
-    """Tell which method asks a question."""
-    if question is None:
-        return ROOTS_LIST, Params()
-    return (ELICIT if isinstance(question, ElicitParams) else CREATE_MESSAGE), question
-
-
-def reader_of(form: Any) -> Callable[[dict[str, Any]], Any]:
-    """Tell how to read the content of a form, which raises `ValueError` when it does not fit.
-
-    Raises `ValueError` itself for a form whose JSON Schema is none.
+    The reader raises `ValueError` for content that does not fit, this function for a JSON Schema that is not valid.
     """
-    if not isinstance(form, dict):
-        return partial(read_form, form)
-    from splice.schema.validate import validator  # noqa: PLC0415 - most forms are classes
+    if not isinstance(model, dict):
+        return partial(read_form, model)
+    from splice.schema.validate import validator  # noqa: PLC0415 - most models are classes
 
-    check = validator(cast("dict[str, Any]", form)).check
+    check = validator(cast("dict[str, Any]", model)).check
 
     def read(content: dict[str, Any]) -> dict[str, Any]:
         check(content)

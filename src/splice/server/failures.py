@@ -1,36 +1,62 @@
-"""What of a handler's failure leaves the server.
+"""How the run of a handler ended badly, and what of it others may read.
 
 `ToolError` and JSON-RPC errors are meant for the peer and pass as they are. Of every other exception the server's
 policy decides what a model or client reads; the log gets all of it, under the same reference.
 """
 
+import asyncio
 import logging
 import os
 from collections.abc import Iterator
 from typing import Literal, TypeAlias, cast
 
-from splice.rules.journal import Suspend
+from splice.errors import InternalError, MCPError, RPCError
+from splice.protocol.input import InputRequest
+from splice.protocol.jsonrpc import ErrorObject, Failure, RequestId
+from splice.protocol.versions import Facts
+from splice.rules.eras import Suspend
 
 ErrorPolicy: TypeAlias = Literal["type", "message", "hidden"]
-"""What others read of an unexpected exception: its type, its type and message, or nothing."""
+"""How much others read of an unexpected exception: its type, its type and message, or nothing."""
 
 log = logging.getLogger("splice.server")
 
 
-def culprit(error: BaseException) -> BaseException:
-    """Find what went wrong in the tasks of one handler: the one failure beside their questions, else all of it."""
-    failures = [leaf for leaf in leaves(error) if not isinstance(leaf, Suspend)]
-    return failures[0] if len(failures) == 1 else error
-
-
 def leaves(error: BaseException) -> Iterator[BaseException]:
-    """Yield the exceptions in a group of them, at any depth; one that is no group is the only one."""
+    """Yield the exceptions in a group, at any depth; an exception that is not a group is the only one."""
     if isinstance(error, BaseExceptionGroup):
         group = cast("BaseExceptionGroup[BaseException]", error)
         for inner in group.exceptions:
             yield from leaves(inner)
     else:
         yield error
+
+
+def culprit(error: BaseException) -> BaseException:
+    """Find the only real failure in an exception group, ignoring `Suspend`; the group itself if there are several."""
+    failures = [leaf for leaf in leaves(error) if not isinstance(leaf, Suspend)]
+    return failures[0] if len(failures) == 1 else error
+
+
+def questions_in(error: BaseException) -> dict[str, InputRequest] | None:
+    """Collect the questions that ended a run, of all its tasks; None when anything else ended it too."""
+    requests: dict[str, InputRequest] = {}
+    for leaf in leaves(error):
+        if not isinstance(leaf, Suspend):
+            return None
+        requests.update(leaf.requests)
+    return requests
+
+
+def ends_the_task(error: BaseException) -> bool:
+    """Tell whether an exception must reach the event loop: our own cancellation, Ctrl-C.
+
+    A handler's `sys.exit()`, or a cancelled future that it awaited, must not.
+    """
+    if isinstance(error, asyncio.CancelledError):
+        task = asyncio.current_task()
+        return task is not None and task.cancelling() > 0
+    return isinstance(error, (KeyboardInterrupt, GeneratorExit))
 
 
 def report(what: str, error: BaseException, policy: ErrorPolicy) -> str:
@@ -40,3 +66,12 @@ def report(what: str, error: BaseException, policy: ErrorPolicy) -> str:
     name = type(error).__name__
     told = {"type": f": {name}", "message": f": {name}: {error}" if str(error) else f": {name}", "hidden": ""}[policy]
     return f"{what} failed{told} (reference {reference})"
+
+
+def failure_of(id: RequestId, error: BaseException, facts: Facts | None, what: str, policy: ErrorPolicy) -> Failure:
+    """Build the response for an exception. `facts`, once they are known, say which code it has in their version."""
+    error = culprit(error)
+    if not isinstance(error, RPCError):
+        error = InternalError(str(error) if isinstance(error, MCPError) else report(what, error, policy))
+    code = error.code if facts is None else facts.code_of(error.code)
+    return Failure(ErrorObject(code, error.message, error.data), id)

@@ -1,4 +1,4 @@
-"""What lives as long as the server serves: opened before the first request, closed when the server stops.
+"""The lifespan of a server: entered before the first request, left when the server stops.
 
 One task of its own enters and leaves the user's context manager, whoever asks for it, so that a cancel scope in it
 never crosses tasks; nothing has to be wired into the application that mounts the server.
@@ -7,32 +7,27 @@ never crosses tasks; nothing has to be wired into the application that mounts th
 import asyncio
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from typing import Any, TypeAlias
-
-Lifespan: TypeAlias = Callable[[Any], AbstractAsyncContextManager[Any]]
-"""Takes the server; what it yields is `Context.lifespan`."""
+from typing import Any
 
 
 class Life:
     """The lifespan of one server, which may be served several times, one event loop after the other."""
 
-    def __init__(self, server: Any, lifespan: Lifespan | None) -> None:
-        self._server = server
+    def __init__(self, lifespan: Callable[[], AbstractAsyncContextManager[Any]]) -> None:
         self._lifespan = lifespan
         self._task: asyncio.Task[None] | None = None
         self._over = asyncio.Event()
         self._ready: asyncio.Future[Any] | None = None
         self.state: Any = None
+        """What the context manager yielded."""
 
     async def begin(self) -> None:
         """Enter the lifespan, once. Raises what the user's context manager raises on entry."""
-        if self._lifespan is None:
-            return
         if self._task is None or self._task.get_loop().is_closed():
             loop = asyncio.get_running_loop()
             self._over = asyncio.Event()
             self._ready = loop.create_future()
-            self._task = loop.create_task(self._live(self._lifespan, self._ready))
+            self._task = loop.create_task(self._live(self._ready))
         if self._ready is not None:
             self.state = await asyncio.shield(self._ready)
 
@@ -43,9 +38,9 @@ class Life:
             self._over.set()
             await task
 
-    async def _live(self, lifespan: Lifespan, ready: "asyncio.Future[Any]") -> None:
+    async def _live(self, ready: "asyncio.Future[Any]") -> None:
         try:
-            async with lifespan(self._server) as state:
+            async with self._lifespan() as state:
                 ready.set_result(state)
                 await self._over.wait()
         except Exception as error:

@@ -1,105 +1,111 @@
-"""Prompts and completions: messages of the user's, ready to be picked, and help with filling in their arguments.
+"""Prompts: messages of the user's, ready to be picked. Completion: functions that help with filling in arguments.
 
 https://modelcontextprotocol.io/specification/2026-07-28/server/prompts
 https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/completion
 """
 
 import inspect
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Callable
 from typing import Any
 
-from msgspec import UNSET, UnsetType
+from msgspec import Struct
 
-from splice.errors import InvalidParams
-from splice.protocol.prompts import (
-    CompleteParams,
-    Completion,
-    GetPromptResult,
-    Prompt,
-    PromptArgument,
-    PromptReference,
-)
-from splice.schema.functions import BadArguments, Signature
-from splice.server.context import Context, InputRequired
-from splice.server.features import THREADS, Handler
-from splice.server.options import FeatureOptions, fields
-from splice.server.results import prompt_result
+from splice.errors import InvalidParams, MethodNotFound
+from splice.protocol.capabilities import ClientCapabilities, PromptsCapability, ServerCapabilities
+from splice.protocol.completion import COMPLETE, CompleteParams, CompleteResult, Completion, PromptReference
+from splice.protocol.prompts import PROMPTS_GET, PROMPTS_LIST, GetPromptResult, Prompt, PromptArgument
+from splice.rules.extensions import Extension, Served
+from splice.schema.functions import BadArguments
+from splice.server.call import Call, InputRequired, Publish
+from splice.server.handlers import FeatureOptions, Handler, Invoke, invoker, prompt_result
+from splice.server.resources import Resources
+from splice.server.sources import Features, Listing, Local
 
 MAX_COMPLETIONS = 100
 
 
-class PromptEntry:
+class PromptEntry(Struct, frozen=True, eq=False):
     """One prompt: its definition and the function behind it."""
 
-    def __init__(self, definition: Prompt, handler: Handler) -> None:
-        self.definition = definition
-        self.handler = handler
-        self.key = definition.name
+    definition: Prompt
+    handler: Handler
 
     @classmethod
     def of(cls, fn: Callable[..., Any], options: FeatureOptions) -> "PromptEntry":
         """Read a prompt off a function. Raises `TypeError` for one that cannot be called by name."""
-        handler = Handler.of(fn, blocking=options.get("blocking", True))
-        said = handler.signature
-        description, arguments = said.description or UNSET, _arguments(said) or UNSET
-        return cls(Prompt(**fields(options, name=handler.name, description=description, arguments=arguments)), handler)
+        handler = Handler.of(fn, options)
+        schema = handler.signature.input_schema
+        arguments = [
+            PromptArgument(name=name, description=each.get("description"), required=name in schema.get("required", ()))
+            for name, each in schema["properties"].items()
+        ]
+        return cls(Prompt(**handler.described(options, arguments=arguments or None)), handler)
 
-    async def run(self, texts: Mapping[str, str], context: Context | None) -> GetPromptResult | InputRequired:
+    async def run(self, call: Call) -> GetPromptResult | InputRequired:
         """Fill in the prompt. Raises `InvalidParams` for arguments that are missing or do not fit."""
         try:
-            arguments = self.handler.signature.arguments_from_text(texts)
+            arguments = self.handler.signature.arguments_from_text(call.params.arguments or {})
         except BadArguments as error:
-            raise InvalidParams(f"Invalid arguments for prompt {self.key}: {error}") from None
-        value = await self.handler.call(arguments, context)
-        if isinstance(value, InputRequired):
-            return value
-        description = self.definition.description
-        return prompt_result(value, None if isinstance(description, UnsetType) else description)
+            raise InvalidParams(f"Invalid arguments for prompt {call.params.name}: {error}") from None
+        value = await self.handler.invoke(**self.handler.with_context(arguments, call))
+        return value if isinstance(value, InputRequired) else prompt_result(value, self.definition.description)
 
 
-def _arguments(signature: Signature) -> list[PromptArgument]:
-    required = set(signature.input_schema.get("required", ()))
-    return [
-        PromptArgument(name=name, description=schema.get("description", UNSET), required=name in required)
-        for name, schema in signature.input_schema.get("properties", {}).items()
-    ]
+class Prompts(Features):
+    """The chapter of `prompts/list` and `prompts/get`."""
+
+    def __init__(self, publish: Publish) -> None:
+        self.listing = Listing(PROMPTS_LIST, "prompts", Local[Prompt]("prompt"))
+        use = Served(PROMPTS_GET, self.get)
+        super().__init__("prompts", PromptsCapability(list_changed=True), {"prompts": self.listing}, use, publish)
+
+    async def get(self, call: Call) -> GetPromptResult | InputRequired:
+        """Answer `prompts/get`."""
+        prompt = await self.listing.named(call.params.name)
+        result: GetPromptResult | InputRequired = await prompt.run(call)
+        return result
 
 
-class Completions:
-    """The functions that complete an argument, by the prompt or template it belongs to."""
+class Completions(Extension[Call]):
+    """The chapter of `completion/complete`."""
 
-    def __init__(self) -> None:
-        self._functions: dict[tuple[str, str], Callable[[str, Mapping[str, str]], Any]] = {}
-        self._async: set[tuple[str, str]] = set()
+    def __init__(self, prompts: Prompts, resources: Resources) -> None:
+        super().__init__("completions", methods=(Served(COMPLETE, self.complete),))
+        self._prompts = prompts
+        self._resources = resources
+        self._functions: dict[str, dict[str, tuple[Invoke, int]]] = {}
 
-    def __len__(self) -> int:
-        return len(self._functions)
+    def declare(self, capabilities: ServerCapabilities | ClientCapabilities) -> None:
+        """Declare completions, if there are any."""
+        if isinstance(capabilities, ServerCapabilities) and self._functions:
+            capabilities.completions = {}
 
     def add(self, target: str, argument: str, fn: Callable[..., Any]) -> None:
         """Complete `argument` of the prompt or URI template `target` by `fn(value)` or `fn(value, others)`."""
-        takes_others = len(inspect.signature(fn).parameters) > 1
-        self._functions[target, argument] = fn if takes_others else lambda value, _: fn(value)
-        if inspect.iscoroutinefunction(fn) or inspect.iscoroutinefunction(getattr(fn, "__call__", None)):  # noqa: B004
-            self._async.add((target, argument))
+        takes = min(len(inspect.signature(fn).parameters), 2)
+        is_async = inspect.iscoroutinefunction(fn) or inspect.iscoroutinefunction(type(fn).__call__)
+        self._functions.setdefault(target, {})[argument] = invoker(fn, is_async=is_async, blocking=True), takes
 
-    def completes(self, target: str) -> bool:
-        """Tell whether anything of this prompt or template is completed."""
-        return any(name == target for name, _ in self._functions)
+    async def complete(self, call: Call) -> CompleteResult:
+        """Answer `completion/complete`. Where there is nothing to propose, that is not an error."""
+        if not self._functions:
+            raise MethodNotFound("This server completes nothing")
+        params: CompleteParams = call.params
+        target = params.ref.name if isinstance(params.ref, PromptReference) else params.ref.uri
+        if target not in self._functions and not await self._is_there(params):
+            raise InvalidParams(f"There is no prompt or resource template {target!r} here")
+        function, takes = self._functions.get(target, {}).get(params.argument.name, (None, 0))
+        if function is None:
+            return CompleteResult(completion=Completion(values=[]))
+        known = (params.context.arguments if params.context else None) or {}
+        return CompleteResult(completion=completion_of(await function(*(params.argument.value, known)[:takes])))
 
-    async def complete(self, params: CompleteParams) -> Completion:
-        """Complete one argument; nothing to offer is no error."""
+    async def _is_there(self, params: CompleteParams) -> bool:
         ref = params.ref
-        target = ref.name if isinstance(ref, PromptReference) else ref.uri
-        fn = self._functions.get((target, params.argument.name))
-        if fn is None:
-            return Completion(values=[])
-        known: dict[str, str] = {}
-        if not isinstance(params.context, UnsetType) and not isinstance(params.context.arguments, UnsetType):
-            known = params.context.arguments
-        call = partial(fn, params.argument.value, known)
-        value = call() if (target, params.argument.name) in self._async else await THREADS.run(call, {})
-        return completion_of(await value if inspect.isawaitable(value) else value)
+        if isinstance(ref, PromptReference):
+            return await self._prompts.listing.find(ref.name) is not None
+        named = self._resources.templates.local.get(ref.uri)
+        return named is not None or await self._resources.find(ref.uri) is not None
 
 
 def completion_of(value: Any) -> Completion:

@@ -3,91 +3,133 @@
 https://modelcontextprotocol.io/specification/2026-07-28/server/resources
 """
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, Generic, TypeVar
 
-from msgspec import UNSET, UnsetType
+from msgspec import Struct
 
-from splice.errors import ResourceNotFound
-from splice.protocol.resources import ReadResourceResult, Resource, ResourceTemplate
-from splice.protocol.uri_template import UriTemplate
+from splice.errors import LocalProtocolError, ResourceNotFound
+from splice.protocol.capabilities import ResourcesCapability
+from splice.protocol.content import Annotations
+from splice.protocol.resources import (
+    RESOURCES_LIST,
+    RESOURCES_READ,
+    RESOURCES_TEMPLATES_LIST,
+    ReadResourceResult,
+    Resource,
+    ResourceTemplate,
+)
+from splice.protocol.uri import UriTemplate
+from splice.rules.extensions import Served
 from splice.schema.functions import BadArguments
-from splice.server.context import Context, InputRequired
-from splice.server.features import Handler
-from splice.server.options import ResourceOptions, fields
-from splice.server.results import resource_result
+from splice.server.call import Call, InputRequired, Publish
+from splice.server.handlers import FeatureOptions, Handler, resource_result
+from splice.server.sources import Described, Entry, Features, Listing, Lists, Local
+
+R = TypeVar("R", bound=Resource | ResourceTemplate)
 
 
-class ResourceEntry:
-    """One resource with a URI of its own."""
+class ResourceOptions(FeatureOptions, total=False):
+    """Options of a resource or resource template."""
 
-    def __init__(self, definition: Resource, handler: Handler) -> None:
-        self.definition = definition
-        self.handler = handler
-        self.key = definition.uri
-
-    async def run(
-        self, uri: str, arguments: dict[str, str], context: Context | None
-    ) -> ReadResourceResult | InputRequired:
-        """Read the resource."""
-        return await _read(self.handler, uri, arguments, context, _known(self.definition.mime_type))
+    mime_type: str
+    annotations: Annotations
+    size: int
+    """In bytes; of a resource only."""
 
 
-class TemplateEntry:
-    """A family of resources, addressed by a URI template."""
+class ResourceEntry(Struct, Generic[R], frozen=True, eq=False):
+    """One resource with a URI of its own, or a template: a family of resources."""
 
-    def __init__(self, definition: ResourceTemplate, handler: Handler) -> None:
-        self.definition = definition
-        self.handler = handler
-        self.key = definition.uri_template
-        self.template = UriTemplate(definition.uri_template)
+    definition: R
+    handler: Handler
+    template: UriTemplate
 
     async def run(
-        self, uri: str, arguments: dict[str, str], context: Context | None
+        self, call: Call, uri: str, variables: Mapping[str, str] | None = None
     ) -> ReadResourceResult | InputRequired:
-        """Read one resource of the family."""
-        return await _read(self.handler, uri, arguments, context, _known(self.definition.mime_type))
+        """Read the resource. Raises `ResourceNotFound` for values that the function does not take."""
+        texts = variables or (self.template.match(uri) if self.template.variables else None) or {}
+        try:
+            arguments = self.handler.signature.arguments_from_text(texts)
+        except BadArguments as error:
+            raise ResourceNotFound(f"Resource not found: {uri} ({error})", {"uri": uri}) from None
+        value = await self.handler.invoke(**self.handler.with_context(arguments, call))
+        return value if isinstance(value, InputRequired) else resource_result(uri, value, self.definition.mime_type)
 
 
-async def _read(
-    handler: Handler, uri: str, texts: dict[str, str], context: Context | None, mime_type: str | None
-) -> ReadResourceResult | InputRequired:
-    try:
-        arguments = handler.signature.arguments_from_text(texts)
-    except BadArguments as error:
-        raise ResourceNotFound(f"Resource not found: {uri} ({error})", {"uri": uri}) from None
-    value = await handler.call(arguments, context)
-    return value if isinstance(value, InputRequired) else resource_result(uri, value, mime_type)
+class LocalTemplates(Local[ResourceTemplate]):
+    """The templates that were added one by one: the first one that matches a URI serves it."""
+
+    async def find(self, key: str) -> Entry[ResourceTemplate] | None:
+        """Find the first template that matches a URI."""
+        for entry in await self.entries():
+            if isinstance(entry, ResourceEntry) and (variables := entry.template.match(key)) is not None:
+                return Described(entry.definition, partial(entry.run, variables=variables))
+        return None
 
 
-def resource_entry(fn: Callable[..., Any], uri: str, options: ResourceOptions) -> ResourceEntry | TemplateEntry:
-    """Read a resource, or a template where `uri` has variables, off a function.
+class Resources(Features):
+    """The chapter of `resources/list`, `resources/templates/list` and `resources/read`."""
 
-    Raises `TypeError` when the function's parameters are not the template's variables, `ValueError` for a template
-    that is malformed or can only be expanded.
-    """
-    handler = Handler.of(fn, blocking=options.get("blocking", True))
-    template = UriTemplate(uri)
-    if template.unmatchable:
-        raise ValueError(f"{handler.name}: no URI can be matched to {uri!r}: {template.unmatchable}")
-    variables = template.variables
-    _check_parameters(handler, uri, variables)
-    definition = fields(options, name=handler.name, description=handler.signature.description or UNSET)
-    if variables:
-        return TemplateEntry(ResourceTemplate(uri_template=uri, **definition), handler)
-    return ResourceEntry(Resource(uri=uri, **definition), handler)
+    def __init__(self, publish: Publish) -> None:
+        self.listing = Listing(RESOURCES_LIST, "resources", Local[Resource]("resource"))
+        self.templates = Listing(RESOURCES_TEMPLATES_LIST, "resource_templates", LocalTemplates("resource template"))
+        capability = ResourcesCapability(subscribe=True, list_changed=True)
+        lists: Lists = {"resources": self.listing, "templates": self.templates}
+        super().__init__("resources", capability, lists, Served(RESOURCES_READ, self.read), publish)
+
+    def add(self, fn: Callable[..., Any], uri: str, options: ResourceOptions) -> None:
+        """Offer what a function returns as a resource, or as a template where `uri` has variables.
+
+        Raises `TypeError` when the function's parameters are not the template's variables, `ValueError` for a template
+        that is malformed or can only be expanded, and for a URI that is taken.
+        """
+        handler, template = Handler.of(fn, options), UriTemplate(uri)
+        _check_parameters(handler, uri, set(template.variables))
+        fields = handler.described(options)
+        if template.variables:
+            self.templates.local.add(ResourceEntry(ResourceTemplate(uri_template=uri, **fields), handler, template))
+        else:
+            self.listing.local.add(ResourceEntry(Resource(uri=uri, **fields), handler, template))
+
+    def remove(self, uri: str) -> None:
+        """Offer a resource, or a template, no more. Raises `KeyError`."""
+        local: Local[Any] = self.listing.local
+        (self.templates.local if local.get(uri) is None else local).remove(uri)
+
+    async def read(self, call: Call) -> ReadResourceResult | InputRequired:
+        """Answer `resources/read`."""
+        uri = call.params.uri
+        result: ReadResourceResult | InputRequired = await (await self._found(uri)).run(call, uri)
+        return result
+
+    async def read_within(self, uri: str, call: Call) -> ReadResourceResult:
+        """Read a resource for the handler of another request.
+
+        Raises `ResourceNotFound`, and `LocalProtocolError` for one that wants to ask the client by hand.
+        """
+        result: ReadResourceResult | InputRequired = await (await self._found(uri)).run(call, uri)
+        if isinstance(result, InputRequired):
+            raise LocalProtocolError(f"{uri} returned InputRequired, which only a request of its own can answer")
+        return result
+
+    async def find(self, uri: str) -> Entry[Any] | None:
+        """Find what serves a URI: a resource listed under it, else the first template that matches."""
+        return await self.listing.find(uri) or await self.templates.find(uri)
+
+    async def _found(self, uri: str) -> Entry[Any]:
+        entry = await self.find(uri)
+        if entry is None:
+            raise ResourceNotFound(f"Resource not found: {uri}", {"uri": uri})
+        return entry
 
 
-def _check_parameters(handler: Handler, uri: str, variables: Any) -> None:
-    schema = handler.signature.input_schema
-    accepted, needed = set(schema.get("properties", ())), set(schema.get("required", ()))
-    name = handler.name
-    if missing := needed - set(variables):
+def _check_parameters(handler: Handler, uri: str, variables: set[str]) -> None:
+    schema, name = handler.signature.input_schema, handler.name
+    if missing := set(schema.get("required", ())) - variables:
         names = ", ".join(sorted(missing))
-        raise TypeError(f"{name}: parameter {names} is no variable of {uri!r}; add it there, or give it a default")
-    if unknown := set(variables) - accepted:
+        raise TypeError(f"{name}: parameter {names} is not a variable of {uri!r}; add it there, or give it a default")
+    if unknown := variables - set(schema["properties"]):
         raise TypeError(f"{name}: {uri!r} has the variable {', '.join(sorted(unknown))}, but no parameter takes it")
-
-
-def _known(text: str | UnsetType) -> str | None:
-    return None if isinstance(text, UnsetType) else text

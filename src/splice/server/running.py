@@ -6,14 +6,11 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/transports
 import asyncio
 import contextlib
 import os
-from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
-from splice.transports.stdio import serve_stdio
-
-if TYPE_CHECKING:
-    from splice.server.server import Server
-
+from splice.transports.base import Service
+from splice.transports.stdio.server import serve_stdio
 
 new_event_loop: Callable[[], asyncio.AbstractEventLoop]
 try:
@@ -22,21 +19,18 @@ except ImportError:  # Windows
     new_event_loop = asyncio.new_event_loop
 
 
-def run(server: "Server", transport: str, **options: Any) -> None:
-    """Run `server` on its own event loop. Raises `ValueError` for an unknown transport."""
+def run(service: Service, transport: str, **options: Any) -> None:
+    """Serve on an event loop of its own. Raises `ValueError` for an unknown transport."""
     if transport == "stdio":
         if options:
             raise ValueError(f"stdio has no option {', '.join(options)}")
-        _run(serve_stdio(server))
+        main = serve_stdio(service)
     elif transport == "http":
-        from splice.transports.http_listener import serve_http  # noqa: PLC0415 - stdio must not load a web server
+        from splice.transports.http.listener import serve_http  # noqa: PLC0415 - stdio must not load a web server
 
-        _run(serve_http(server, **options))
+        main = serve_http(service, **options)
     else:
         raise ValueError(f"unknown transport {transport!r}: it is 'stdio' or 'http'")
-
-
-def _run(main: Coroutine[Any, Any, None]) -> None:
     _open_standard_descriptors()
     with asyncio.Runner(loop_factory=new_event_loop) as runner, contextlib.suppress(KeyboardInterrupt):
         runner.run(main)

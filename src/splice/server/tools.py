@@ -1,126 +1,174 @@
-"""Tools: a function of the user's, called by the model.
+"""Tools: functions of the user's, called by the model.
 
 https://modelcontextprotocol.io/specification/2026-07-28/server/tools
 """
 
 from collections.abc import Callable, Mapping
-from functools import cached_property
 from typing import Any
 
 import msgspec
-from msgspec import UNSET, Raw, UnsetType
+from msgspec import Raw
 from msgspec.structs import replace
 
-from splice.errors import InvalidParams, MCPError, RPCError
-from splice.protocol.tools import CallToolResult, Tool
+from splice.errors import InternalError, InvalidParams, MCPError, RPCError
+from splice.protocol.capabilities import ToolsCapability
+from splice.protocol.tools import TOOLS_CALL, TOOLS_LIST, CallToolParams, CallToolResult, Tool, ToolAnnotations
 from splice.protocol.versions import Facts
-from splice.rules.http import header_parameters
-from splice.rules.journal import Suspend
+from splice.rules.extensions import Served
+from splice.rules.http.headers import Headers, check_param_headers, header_parameters
 from splice.schema.functions import BadArguments
-from splice.server.context import Context, InputRequired
-from splice.server.failures import ErrorPolicy, culprit, leaves, report
-from splice.server.features import Handler
-from splice.server.options import ToolOptions, fields
-from splice.server.results import error_result, tool_result
+from splice.server.call import Call, InputRequired, Publish
+from splice.server.context import Context, reader_of
+from splice.server.failures import culprit, questions_in, report
+from splice.server.handlers import FeatureOptions, Handler, error_result, tool_result
+from splice.server.sources import Entry, Features, Listing, Local
+
+NO_ARGUMENTS = Raw(b"{}")
+
+
+class ToolOptions(FeatureOptions, total=False):
+    """Options of a tool."""
+
+    annotations: ToolAnnotations
+    """Hints for the client: read-only, destructive, ..."""
+    input_schema: dict[str, Any]
+    """JSON Schema of the arguments, instead of the signature's; the function then takes them as one checked dict."""
+    output_schema: dict[str, Any]
+    """JSON Schema of the structured result, instead of the return annotation's."""
 
 
 class ToolEntry:
     """One tool: its definition and the function behind it."""
 
-    def __init__(self, definition: Tool, handler: Handler, policy: ErrorPolicy) -> None:
-        self.definition = definition
-        self.handler = handler
-        self.key = definition.name
-        self._policy: ErrorPolicy = policy
-        schema = definition.output_schema
-        self._structured = not isinstance(schema, UnsetType)
-        self._wraps = not isinstance(schema, UnsetType) and schema.get("type") != "object"
+    __slots__ = ("_arguments", "_context_name", "_dump", "_invoke", "_structured", "_wraps", "definition", "mirrored")
 
-    @classmethod
-    def of(cls, fn: Callable[..., Any], policy: ErrorPolicy, options: ToolOptions) -> "ToolEntry":
+    def __init__(self, fn: Callable[..., Any], options: ToolOptions) -> None:
         """Read a tool off a function. Raises `TypeError` for one that cannot be called by name."""
-        handler = Handler.of(fn, blocking=options.get("blocking", True))
-        if "input_schema" in options:
-            handler.arguments = GivenSchema(handler, options["input_schema"]).arguments
-        said = handler.signature
-        definition = fields(
-            options,
-            name=handler.name,
-            input_schema=said.input_schema,
-            output_schema=UNSET if said.output_schema is None else said.output_schema,
-            description=said.description or UNSET,
+        handler = Handler.of(fn, options)
+        said, given = handler.signature, options.get("input_schema")
+        fields = handler.described(options, input_schema=said.input_schema, output_schema=said.output_schema)
+        self.definition = Tool(**fields)
+        self.mirrored = mirrored_arguments(self.definition)
+        """The arguments that HTTP headers must repeat."""
+        self._arguments: Callable[[Raw], dict[str, Any]] = said.arguments if given is None else _checked(handler, given)
+        self._context_name = handler.context_name
+        self._invoke = handler.invoke
+        self._dump = said.dump
+        self._structured = self.definition.output_schema is not None
+        self._wraps = is_wrapped(self.definition)
+
+    async def run(self, call: Call) -> CallToolResult | InputRequired:
+        """Call the function. Raises what it raises, and `BadArguments`."""
+        given = call.params.arguments
+        context = self._context_name and Context(call)  # first of all, as it refuses a state that is not ours
+        arguments = self._arguments(NO_ARGUMENTS if given is None else given)
+        if self._context_name is not None:
+            arguments[self._context_name] = context
+        value = await self._invoke(**arguments)
+        if isinstance(value, InputRequired):
+            if context is None:
+                name = self.definition.name
+                raise InternalError(f"{name} returns InputRequired but takes no Context to find the answers in")
+            return value
+        wrap = self._wraps and not call.declared.facts.any_structured_content
+        return tool_result(value, self._dump, structured=self._structured, wrap=wrap)
+
+
+def _checked(handler: Handler, schema: dict[str, Any]) -> Callable[[Raw], dict[str, Any]]:
+    """Tell how to read arguments whose schema the author wrote: as one dict that is checked against it."""
+    names: list[str] = list(handler.signature.input_schema["properties"])
+    if len(names) != 1:
+        raise TypeError(
+            f"{handler.name}: with an input_schema the function takes all arguments as one dict, in one parameter"
         )
-        entry = cls(Tool(**definition), handler, policy)
-        _ = entry.header_parameters  # a mark that breaks the rules shall fail here, not in a call
-        return entry
+    fitting = reader_of(schema)
 
-    @cached_property
-    def header_parameters(self) -> Mapping[tuple[str, ...], str] | None:
-        """Which arguments HTTP headers must mirror. Raises `ValueError` for marks that break the rules."""
-        schema = self.definition.input_schema
-        return header_parameters(schema) or None if "x-mcp-header" in str(schema) else None
-
-    def defined_for(self, facts: Facts) -> Tool:
-        """Describe the tool to a client of some version: where only objects may be results, others are wrapped."""
-        schema = self.definition.output_schema
-        if not self._wraps or facts.any_structured_content or isinstance(schema, UnsetType):
-            return self.definition
-        inner = {key: value for key, value in schema.items() if key != "$defs"}
-        wrapped: dict[str, Any] = {"type": "object", "properties": {"result": inner}, "required": ["result"]}
-        if "$defs" in schema:
-            wrapped["$defs"] = schema["$defs"]
-        return replace(self.definition, output_schema=wrapped)
-
-    async def run(self, raw: Raw | UnsetType, facts: Facts, context: Context | None) -> CallToolResult | InputRequired:
-        """Call the function; what goes wrong in it becomes a result the model can read.
-
-        Raises `RPCError` where the handler did, and `InvalidParams` for bad arguments in versions that want that.
-        """
-        handler = self.handler
+    def read(arguments: Raw) -> dict[str, Any]:
         try:
-            value = await handler.call(handler.arguments(raw), context)
-            if isinstance(value, InputRequired):
-                return value
-            wrap = self._wraps and not facts.any_structured_content
-            return tool_result(value, handler.signature.dump, structured=self._structured, wrap=wrap)
-        except RPCError:
-            raise
-        except BadArguments as error:
-            if not facts.bad_arguments_are_results:
-                raise InvalidParams(f"Invalid arguments for {self.key}: {error}") from None
-            return error_result(f"Invalid arguments for {self.key}: {error}")
-        except (Exception, BaseExceptionGroup) as error:  # noqa: BLE001 - the policy decides what of it leaves
-            return self._failed(error)
-
-    def _failed(self, error: BaseException) -> CallToolResult:
-        """Tell the model what went wrong. Raises what is for the client: a JSON-RPC error, or questions only."""
-        cause = culprit(error)
-        if isinstance(cause, RPCError) or all(isinstance(leaf, Suspend) for leaf in leaves(cause)):
-            raise cause
-        return error_result(
-            str(cause) if isinstance(cause, MCPError) else report(f"The tool {self.key}", cause, self._policy)
-        )
-
-
-class GivenSchema:
-    """The arguments of a tool whose author wrote the input schema: one dict, checked against it."""
-
-    def __init__(self, handler: Handler, schema: dict[str, Any]) -> None:
-        names = list(handler.signature.input_schema.get("properties", ()))
-        if len(names) != 1:
-            raise TypeError(
-                f"{handler.name}: with an input_schema the function takes all arguments as one dict, in one parameter"
-            )
-        self._name: str = names[0]
-        from splice.schema.validate import validator  # noqa: PLC0415 - most servers write no schema
-
-        self._check = validator(schema).check
-
-    def arguments(self, raw: Raw | UnsetType) -> dict[str, Any]:
-        """Decode and check the arguments. Raises `BadArguments`."""
-        try:
-            given: Any = {} if isinstance(raw, UnsetType) else msgspec.json.decode(raw)
-            self._check(given)
+            given = fitting(msgspec.json.decode(arguments))
         except ValueError as error:  # `Mismatch`, and numbers beyond all bounds
             raise BadArguments(str(error)) from None
-        return {self._name: given}
+        return {names[0]: given}
+
+    return read
+
+
+class Tools(Features):
+    """The chapter of `tools/list` and `tools/call`."""
+
+    def __init__(self, publish: Publish) -> None:
+        self.listing = Listing(TOOLS_LIST, "tools", Local[Tool]("tool"), defined_for)
+        use = Served(TOOLS_CALL, self.call)
+        super().__init__("tools", ToolsCapability(list_changed=True), {"tools": self.listing}, use, publish)
+
+    async def call(self, call: Call) -> CallToolResult | InputRequired:
+        """Answer `tools/call`. What goes wrong in a tool becomes a result the model can read."""
+        params: CallToolParams = call.params
+        tool = self.listing.local.get(params.name) or await self.listing.named(params.name)
+        facts = call.declared.facts
+        if facts.mirrored_headers and call.sender.kind == "http":
+            _check_headers(tool, params.arguments, call.sender.headers)
+        try:
+            result = await tool.run(call)
+        except (Exception, BaseExceptionGroup) as error:  # noqa: BLE001 - the policy decides what of it leaves
+            return _failed(call, error)
+        return result if type(tool) is ToolEntry else _fitted(result, tool.definition, facts)
+
+
+def _failed(call: Call, error: BaseException) -> CallToolResult:
+    """Tell the model what went wrong. Raises what is for the client: a JSON-RPC error, or questions only."""
+    name, cause = call.params.name, culprit(error)
+    if isinstance(cause, BadArguments):
+        text = f"Invalid arguments for {name}: {cause}"
+        if not call.facts.bad_arguments_are_results:
+            raise InvalidParams(text) from None
+        return error_result(text)
+    if isinstance(cause, RPCError) or questions_in(cause) is not None:
+        raise cause
+    return error_result(
+        str(cause) if isinstance(cause, MCPError) else report(f"The tool {name}", cause, call.home.errors)
+    )
+
+
+def is_wrapped(definition: Tool) -> bool:
+    """Tell whether versions that allow only objects as structured content want results of this tool wrapped in one."""
+    return definition.output_schema is not None and definition.output_schema.get("type") != "object"
+
+
+def defined_for(definition: Tool, facts: Facts) -> Tool:
+    """Describe a tool to a client of some version: where only objects may be results, others are wrapped."""
+    schema = definition.output_schema
+    if schema is None or facts.any_structured_content or not is_wrapped(definition):
+        return definition
+    inner = {key: value for key, value in schema.items() if key != "$defs"}
+    wrapped: dict[str, Any] = {"type": "object", "properties": {"result": inner}, "required": ["result"]}
+    if "$defs" in schema:
+        wrapped["$defs"] = schema["$defs"]
+    return replace(definition, output_schema=wrapped)
+
+
+def mirrored_arguments(definition: Tool) -> Mapping[tuple[str, ...], str]:
+    """Find the arguments that HTTP headers must repeat. Raises `ValueError` for marks that break the rules."""
+    schema = definition.input_schema
+    return header_parameters(schema) if "x-mcp-header" in str(schema) else {}
+
+
+def _check_headers(tool: Entry[Tool], arguments: Raw | None, headers: Mapping[str, str]) -> None:
+    """Compare the headers that repeat arguments with the arguments. Raises `HeaderMismatch`."""
+    mirrored = tool.mirrored if isinstance(tool, ToolEntry) else mirrored_arguments(tool.definition)
+    if mirrored:
+        if not isinstance(headers, Headers):
+            headers = Headers([(name.lower().encode(), value.encode("latin-1")) for name, value in headers.items()])
+        try:
+            given = msgspec.json.decode(arguments or NO_ARGUMENTS)
+        except ValueError:  # numbers beyond all bounds: the check of the arguments says so
+            return
+        check_param_headers(mirrored, given, headers)
+
+
+def _fitted(result: CallToolResult | InputRequired, definition: Tool, facts: Facts) -> CallToolResult | InputRequired:
+    """Wrap the structured content of a source's result where its version wants that."""
+    wants = is_wrapped(definition) and not facts.any_structured_content
+    if not wants or not isinstance(result, CallToolResult) or result.structured_content is None:
+        return result
+    return replace(result, structured_content={"result": result.structured_content})

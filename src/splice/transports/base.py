@@ -1,4 +1,4 @@
-"""The two seams: an exchange on the server's side, a link on the client's.
+"""The seams of a transport: exchange and service on the server's side, link and receiver on the client's.
 
 A transport turns what arrives into exchanges and hands each to `Service.handle`; nothing streams, queues or relays
 in between. A link carries one request to a server and brings back one response; whatever belongs to the request
@@ -6,117 +6,147 @@ and arrives before it is handed to a callback at once, in order, so a link needs
 """
 
 from collections.abc import Callable, Coroutine, Mapping
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from msgspec import Struct
 
-from splice.errors import MethodNotFound
-from splice.protocol.jsonrpc import Notification, Request, Response, failure
-from splice.rules.eras import Session
-
-TransportKind: TypeAlias = Literal["stdio", "memory", "http"]
+from splice.errors import ConnectionClosed, LocalProtocolError, TransportError
+from splice.protocol.jsonrpc import Failure, Notification, Request, RequestId, Response
+from splice.protocol.methods import Method
+from splice.protocol.versions import Facts
+from splice.rules.sessions import Session
 
 
 class Sender(Struct, kw_only=True):
-    """Who sent a request, as far as the transport knows."""
+    """The sender of a request, as far as the transport knows."""
 
-    kind: TransportKind
+    kind: str
+    """The transport: ``stdio``, ``memory``, ``http`` or the name of one of your own."""
     session: Session | None = None
-    """The legacy session the request belongs to; modern requests belong to none."""
+    """The session the request belongs to, up to 2025-11-25; modern requests belong to none."""
     headers: Mapping[str, str] = {}
     """HTTP request headers, names in lower case."""
     principal: str | None = None
     """Whom the transport authenticated."""
 
 
-class Exchange(Protocol):
-    """One inbound request and everything that belongs to it."""
+class Exchange:
+    """One inbound request and everything that belongs to it. Transports subclass it."""
 
-    request: Request
-    sender: Sender
+    __slots__ = ("request", "sender")
+
+    def __init__(self, request: Request, sender: Sender) -> None:
+        self.request = request
+        self.sender = sender
+
+    def confirm(self, version: str | None, row: Method[Any, Any] | None, params: Any) -> None:
+        """Compare what the transport carried beside the body with the body, once that is read.
+
+        `version` is the one that the request names itself; `row` is None for a method that is not answered. Raises
+        `RPCError` when they contradict each other; the request then does not run.
+        """
+
+    def rest(self) -> None:
+        """Let go of what only the beginning of the request needs, its params and headers: it will wait for long."""
 
     async def notify(self, note: Notification) -> None:
         """Send a notification on this request's own reply stream; nothing is sent once it is answered."""
-        ...
 
-    async def ask(self, request: Request) -> Response:
-        """Ask the client, and wait for its answer. Legacy only; the transport sets the id.
+    async def ask(self, method: str, params: Any) -> Response:
+        """Send the client a request, and wait for its response.
 
         Raises `LocalProtocolError` when this transport has no way back to the client, and `ConnectionClosed`.
         """
-        ...
+        del params
+        raise LocalProtocolError(f"{method} cannot be sent: this transport has no way back to the client")
 
 
-class Service(Protocol):
-    """What a transport serves: `Server` is one."""
+class Service:
+    """Answers what a transport receives. A server is one; so is a proxy, which needs `handle` only."""
 
     async def handle(self, exchange: Exchange) -> Response:
         """Answer one request. Never raises, but for being cancelled."""
-        ...
+        raise NotImplementedError
 
     async def hear(self, note: Notification, sender: Sender) -> None:
-        """Take note of a notification that concerns no exchange. Never raises."""
+        """Take a notification that belongs to no exchange. Never raises."""
+
+    async def drain(self) -> None:
+        """End what would run for ever (subscriptions): the transport is about to stop."""
+
+    async def close(self) -> None:
+        """Let go of what requests needed: none is in flight any more. Twice is fine."""
+
+
+Hear: TypeAlias = Callable[[Notification], Coroutine[Any, Any, None]]
+"""Takes a notification. Never raises."""
+
+
+class Receiver(Protocol):
+    """Takes what a server sends of its own accord. The client is one."""
+
+    async def answer(self, request: Request) -> Response:
+        """Answer a request of the server's, up to 2025-11-25. Never raises, but for being cancelled."""
         ...
 
-    async def open(self, session: Session) -> None:
-        """Tell a legacy peer about changes from now on, through `session.push`."""
-        ...
-
-    async def close(self, session: Session) -> None:
-        """Forget a legacy session: it is over."""
-        ...
-
-    async def stop(self) -> None:
-        """Prepare for the end: what would run for ever (subscriptions) ends now."""
-        ...
-
-    async def end(self) -> None:
-        """Let go of what requests needed: none is in flight any more."""
-        ...
-
-    def header_parameters(self, tool: str) -> Mapping[tuple[str, ...], str] | None:
-        """Tell which arguments of a tool HTTP headers must mirror: path of the argument -> header name."""
+    async def hear(self, note: Notification) -> None:
+        """Take a notification that belongs to no running request. Never raises."""
         ...
 
 
-Heard: TypeAlias = Callable[[Notification], Coroutine[Any, Any, None]]
-"""Takes a notification that belongs to a running request."""
+class Outgoing(Struct):
+    """One request on its way to a server."""
 
-Answer: TypeAlias = Callable[[Request], Coroutine[Any, Any, Response]]
-"""Answers a request the server sent. Legacy only."""
+    id: RequestId
+    """Unique among the requests of one link."""
+    method: str
+    params: Any
+    """A Struct, or `Raw`."""
+    hear: Hear
+    """Takes the notifications of this request, in order, until its response is there."""
+    name: str | None = None
+    """The tool, prompt or URI that the request is about, where its method says so."""
+    mirrored: Mapping[str, str] = {}
+    """Marked arguments that a transport repeats beside the body: name -> value, both as text."""
 
 
-async def no_request(request: Request) -> Response:
-    """Refuse what a server asks of a client that does not listen."""
-    return failure(request.id, MethodNotFound("Method not found"))
+class HTTPRefused(TransportError):
+    """The server answered with an HTTP status that is not a response to the request."""
+
+    def __init__(self, message: str, status: int, response: Failure | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.response = response
+        """The JSON-RPC error in the body of a 5xx. It answers this request, and says nothing else about the server."""
 
 
-async def no_notice(_: Notification) -> None:
-    """Take no notice."""
+class SessionLost(ConnectionClosed):
+    """The server has forgotten the session; a new link may open another. Up to 2025-11-25 only."""
 
 
-class Link(Protocol):
-    """A client's way to one server.
+class Link:
+    """A client's way to one server. Transports subclass it, and give what the server begins to a `Receiver`."""
 
-    Before it is used, the client sets `on_request` (answers the server's requests, legacy only) and `on_notice`
-    (takes notifications that belong to no running request).
-    """
+    def agree(self, facts: Facts | None) -> None:
+        """Speak this version from now on. Told before the probe, and when the opening has settled a version.
 
-    on_request: Answer
-    on_notice: Heard
+        None: the probe failed, so nothing is agreed again; told before a handshake on the same link.
+        """
 
-    async def exchange(self, request: Request, heard: Heard, headers: Mapping[str, str]) -> Response:
+    async def listen(self) -> None:
+        """Begin to hear what belongs to no request, where the transport has to ask for it."""
+
+    async def exchange(self, outgoing: Outgoing) -> Response:
         """Send a request and wait for its one response; cancelling the caller cancels the request at the server.
 
-        `heard` takes the notifications of this request, in order. `headers` is for HTTP; other links ignore it.
         Raises `ConnectionClosed`.
         """
-        ...
+        raise NotImplementedError
 
     async def notify(self, note: Notification) -> None:
         """Send a notification. Raises `ConnectionClosed`."""
-        ...
+        raise NotImplementedError
 
     async def close(self) -> None:
         """Let go of the server; pending requests fail with `ConnectionClosed`. Closing twice is fine."""
-        ...
+        raise NotImplementedError

@@ -4,104 +4,95 @@ The handler runs in the caller's own task, so cancelling the one cancels the oth
 call. Messages still become JSON on the way, so that a test over memory sees what a real peer would see.
 """
 
-from collections.abc import Mapping
-
-from msgspec import UNSET, UnsetType
+from itertools import count
+from typing import Any
 
 from splice.errors import ConnectionClosed
 from splice.protocol.jsonrpc import Failure, Notification, Request, Response, Success, raw
-from splice.protocol.methods import CANCELLED
-from splice.rules.eras import Session
-from splice.transports.background import Background
-from splice.transports.base import Answer, Heard, Sender, Service, no_notice, no_request
-from splice.transports.interrupting import Interruptible
-from splice.transports.writing import unwritable
+from splice.protocol.progress import CANCELLED
+from splice.rules.sessions import Session
+from splice.transports.base import Exchange, Hear, Link, Outgoing, Receiver, Sender, Service
+from splice.transports.channel import unwritable
+from splice.transports.tasks import Background, Stretch
 
 
-class MemoryExchange:
+class MemoryExchange(Exchange):
     """A request on its way through memory."""
 
-    __slots__ = ("_heard", "_link", "is_open", "request", "sender")
+    __slots__ = ("_hear", "_link")
 
-    def __init__(self, link: "MemoryLink", request: Request, sender: Sender, heard: Heard) -> None:
+    def __init__(self, link: "MemoryLink", request: Request, sender: Sender, hear: Hear) -> None:
+        super().__init__(request, sender)
         self._link = link
-        self._heard = heard
-        self.is_open = True
-        self.request = request
-        self.sender = sender
+        self._hear = hear
 
     async def notify(self, note: Notification) -> None:
         """Hand a notification to the caller, unless the request is answered already."""
-        if self.is_open:
-            await self._heard(_as_arrived(note))
+        if self in self._link.running:
+            await self._hear(_note_as_arrived(note))
 
-    async def ask(self, request: Request) -> Response:
-        """Ask the client."""
-        request.id = self._link.next_id()
-        if request.params is not UNSET:
-            request.params = raw(request.params)
-        return _response_as_arrived(await self._link.on_request(request))
+    async def ask(self, method: str, params: Any) -> Response:
+        """Ask the client, in the same task."""
+        request = Request(next(self._link.ids), method, _as_arrived(params))
+        return _response_as_arrived(await self._link.receiver.answer(request))
 
 
-class MemoryLink:
+class MemoryLink(Link):
     """A link to a server object in the same process."""
 
-    def __init__(self, service: Service) -> None:
-        self.on_request: Answer = no_request
-        self.on_notice: Heard = no_notice
+    def __init__(self, service: Service, receiver: Receiver) -> None:
         self._service = service
+        self.receiver = receiver
         self._session = Session(push=self._push)
         self._sender = Sender(kind="memory", session=self._session)
         self._background = Background()
-        self._running: set[Interruptible] = set()
-        self._last_id = 0
+        self.running: dict[MemoryExchange, Stretch] = {}
+        """The requests being answered, each with the part of the caller's task that runs the handler."""
+        self.ids = count(1)
+        """The ids of the server's requests."""
         self._closed = False
 
-    async def exchange(self, request: Request, heard: Heard, headers: Mapping[str, str]) -> Response:  # noqa: ARG002
-        """Call the server's handler here and now."""
-        if self._closed:
-            raise ConnectionClosed("The connection is closed")
-        if not isinstance(request.params, UnsetType):
-            request.params = raw(request.params)
-        exchange = MemoryExchange(self, request, self._sender, heard)
-        try:
-            with Interruptible(self._running, "the server"):
+    async def exchange(self, outgoing: Outgoing) -> Response:
+        """Call the server's handler here and now. Raises `ConnectionClosed`."""
+        self._check_open()
+        request = Request(outgoing.id, outgoing.method, _as_arrived(outgoing.params))
+        exchange = MemoryExchange(self, request, self._sender, outgoing.hear)
+        with Stretch() as self.running[exchange]:
+            try:
                 return _response_as_arrived(await self._service.handle(exchange))
-        finally:
-            exchange.is_open = False
+            finally:
+                del self.running[exchange]
 
     async def notify(self, note: Notification) -> None:
         """Let the server hear a notification; a cancellation needs none, as it reaches the handler by itself."""
-        if self._closed:
-            raise ConnectionClosed("The connection is closed")
+        self._check_open()
         if note.method != CANCELLED.name:
-            await self._service.hear(_as_arrived(note), self._sender)
-
-    async def open(self) -> None:
-        """Let the server know of this peer."""
-        await self._service.open(self._session)
+            await self._service.hear(_note_as_arrived(note), self._sender)
 
     async def close(self) -> None:
-        """Leave the server; calls still running end with `ConnectionClosed`."""
+        """End the session; calls still running end with `ConnectionClosed`."""
         if not self._closed:
             self._closed = True
-            for running in tuple(self._running):
-                running.interrupt()
-            await self._service.close(self._session)
+            for stretch in self.running.values():
+                stretch.end(ConnectionClosed("The connection to the server was closed"))
+            self._session.end()
             await self._background.close()
 
-    def next_id(self) -> int:
-        """Make an id for a request of the server's."""
-        self._last_id += 1
-        return self._last_id
+    def _check_open(self) -> None:
+        if self._closed:
+            raise ConnectionClosed("The connection is closed")
 
     def _push(self, note: Notification) -> None:
         if not self._closed:
-            self._background.start(self.on_notice(_as_arrived(note)))
+            self._background.start(self.receiver.hear(_note_as_arrived(note)))
 
 
-def _as_arrived(note: Notification) -> Notification:
-    return Notification(note.method, UNSET if note.params is UNSET else raw(note.params))
+def _as_arrived(params: Any) -> Any:
+    return None if params is None else raw(params)
+
+
+def _note_as_arrived(note: Notification) -> Notification:
+    return Notification(note.method, _as_arrived(note.params))
 
 
 def _response_as_arrived(response: Response) -> Response:
@@ -109,5 +100,5 @@ def _response_as_arrived(response: Response) -> Response:
         return response
     try:
         return Success(response.id, raw(response.result))
-    except Exception as error:  # noqa: BLE001 - as where responses are written
+    except Exception as error:  # noqa: BLE001 - a user's object may raise anything while it is being written
         return unwritable(response, error)

@@ -1,0 +1,314 @@
+"""The current connection: how client and server come to terms, and what happens when the server forgets the session.
+
+`Opening` probes, or shakes hands, or does the one after the other; what the outcome of a probe means is decided in
+`rules.negotiation`. The `Connection` that comes of it never changes. When its session is lost, `Connector` puts another
+one in its place as a whole: a new link, on which new terms were agreed. The old link is closed once nothing runs on it
+any more.
+
+https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility-with-initialization-based-versions
+https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TypeAlias
+
+import msgspec
+from msgspec import Raw, Struct
+
+from splice.client.targets import Target
+from splice.errors import (
+    ConnectionClosed,
+    LocalProtocolError,
+    MCPError,
+    RemoteProtocolError,
+    RequestTimeout,
+    RPCError,
+    TransportError,
+)
+from splice.protocol import lifecycle
+from splice.protocol.capabilities import ClientCapabilities, ServerCapabilities
+from splice.protocol.jsonrpc import Failure, Notification, error_of
+from splice.protocol.narrow import narrow
+from splice.protocol.versions import FACTS, Facts
+from splice.protocol.wire import Implementation, NoParams
+from splice.rules import negotiation
+from splice.rules.eras import Era, Stamp, era_of, is_version_of_requests
+from splice.transports.base import HTTPRefused, Link, Outgoing, Receiver
+from splice.transports.tasks import Background, Stretch
+
+CLOSED = "This client is closed"
+
+RETIRE_SECONDS = 30.0
+"""How long the requests that still run on a replaced connection may take to end."""
+
+PROBE_SECONDS = 10.0
+"""How long a server on a pipe may think about the probe before it is opened by a handshake."""
+
+PROBE_ID = "probe"
+"""Unlike any id used later, so that a late answer cannot be mistaken for another."""
+
+INITIALIZE_ID = 1
+"""The id of `initialize`; the requests that follow on a link begin after it."""
+
+
+class Terms(Struct, frozen=True, kw_only=True):
+    """Everything that was agreed on for one connection."""
+
+    era: Era
+    facts: Facts
+    stamp: Stamp
+    """Our version, capabilities and name, for the requests of our own."""
+    told: Mapping[str, Raw]
+    """The same by keys of `_meta`, for requests that are passed on: without the log level, which is the sender's."""
+    asks_in_results: bool
+    """A result may be questions that are to be answered first."""
+    mirrors: bool
+    """HTTP headers repeat marked arguments."""
+    server: Implementation
+    capabilities: ServerCapabilities
+    instructions: str | None
+
+
+class Connection(Struct, eq=False):
+    """A link and what was agreed on it."""
+
+    link: Link
+    terms: Terms
+    running: int = 0
+    """How many requests wait for their response. Whoever sends one counts it, and calls `left` in the end."""
+    idle: asyncio.Future[None] | None = None
+    """Somebody waits until none does."""
+
+    def left(self) -> None:
+        """Count one request less."""
+        self.running -= 1
+        if self.idle is not None and self.running == 0 and not self.idle.done():
+            self.idle.set_result(None)
+
+    async def ended(self) -> None:
+        """Wait until no request runs, but no longer than `RETIRE_SECONDS`."""
+        if self.running:
+            self.idle = asyncio.get_running_loop().create_future()
+            await asyncio.wait((self.idle,), timeout=RETIRE_SECONDS)
+
+
+Found: TypeAlias = lifecycle.DiscoverResult | lifecycle.InitializeResult
+
+
+def _server_of(found: Found) -> Implementation:
+    """Read who the server says it is; one that answers a probe need not say."""
+    if isinstance(found, lifecycle.InitializeResult):
+        return found.server_info
+    try:
+        return msgspec.convert((found.meta or {}).get(lifecycle.META_SERVER_INFO), Implementation)
+    except msgspec.ValidationError:
+        return Implementation(name="", version="")
+
+
+class Opening(Struct, frozen=True):
+    """Comes to terms with the server behind a target, as often as it is wanted."""
+
+    target: Target
+    wanted: negotiation.Preference
+    capabilities: ClientCapabilities
+    info: Implementation
+    timeout: float | None
+    receiver: Receiver
+
+    async def open(self, *, again: bool = False) -> Connection:
+        """Connect and come to terms; `again`: with a server that has forgotten a session, so it needs no probe.
+
+        Raises `TransportError`, `RPCError` and `RemoteProtocolError`; then no link is left open.
+        """
+        link = await self.target.connect(self.receiver)
+        try:
+            if self.wanted.probes and not again:
+                verdict, failure = await self._probe(link)
+                if isinstance(verdict, negotiation.Discovered):
+                    return Connection(link, await self._settle(link, verdict.version, verdict.discovery))
+                if isinstance(verdict, negotiation.Impossible) or self.wanted.handshake is None:
+                    raise self._no_terms(verdict, failure)  # noqa: TRY301 - whatever goes wrong, the link is closed
+                if isinstance(failure, ConnectionClosed):
+                    await link.close()
+                    link = await self.target.connect(self.receiver)
+            return Connection(link, await self._handshake(link))
+        except BaseException:
+            await link.close()
+            raise
+
+    async def _settle(self, link: Link, version: str, found: Found) -> Terms:
+        """Agree on a version, and begin to speak it."""
+        facts, stamp = FACTS[version], Stamp(version, self.capabilities, self.info)
+        meta = era_of(facts).stamp(stamp, None, None)
+        link.agree(facts)
+        if lifecycle.INITIALIZED.exists(version):
+            await link.notify(Notification(lifecycle.INITIALIZED.name))
+        await link.listen()
+        return Terms(
+            era=era_of(facts),
+            facts=facts,
+            stamp=stamp,
+            told={} if meta is None else msgspec.json.decode(meta, type=dict[str, Raw]),
+            asks_in_results=is_version_of_requests(version),
+            mirrors=self.target.kind == "http" and facts.mirrored_headers,
+            server=_server_of(found),
+            capabilities=found.capabilities,
+            instructions=found.instructions,
+        )
+
+    # The probe.
+
+    async def _probe(self, link: Link) -> tuple[negotiation.Verdict, Exception | None]:
+        verdict, failure = await self._probe_once(link, self.wanted.probes[-1], again=False)
+        if isinstance(verdict, negotiation.Again):
+            verdict, failure = await self._probe_once(link, verdict.version, again=True)
+        return verdict, failure
+
+    async def _probe_once(
+        self, link: Link, version: str, *, again: bool
+    ) -> tuple[negotiation.Verdict, Exception | None]:
+        """Send one probe. Returns its meaning, and the error it ended with, if it did.
+
+        Raises a `TransportError` that says nothing about the server.
+        """
+        facts, http = FACTS[version], self.target.kind == "http"
+        link.agree(facts)
+        meta = era_of(facts).stamp(Stamp(version, self.capabilities, self.info), None, None)
+        probe = Outgoing(PROBE_ID, lifecycle.DISCOVER.name, NoParams(meta=meta), self.receiver.hear)
+        failure: Exception | None = None
+        outcome: negotiation.Outcome
+        try:
+            async with asyncio.timeout(self.timeout if http else PROBE_SECONDS):
+                outcome = await link.exchange(probe)
+        except TimeoutError as error:
+            failure, outcome = error, negotiation.Silent(over_http=http)
+        except HTTPRefused as error:
+            failure, outcome = error, negotiation.Refused(error.status)
+        except RemoteProtocolError as error:
+            failure, outcome = error, negotiation.Refused(200)
+        except TransportError as error:
+            if self.target.kind != "stdio":
+                raise
+            failure, outcome = error, negotiation.Exited()
+        if isinstance(outcome, Failure):
+            failure = error_of(outcome)
+        return negotiation.classify(outcome, self.wanted.probes, corrected=again), failure
+
+    def _no_terms(self, verdict: negotiation.Verdict, failure: Exception | None) -> MCPError:
+        """Make the error that says why there is no way to speak to this server."""
+        if isinstance(failure, (TransportError, RPCError)) and isinstance(verdict, negotiation.Impossible):
+            return failure
+        why = getattr(verdict, "why", "it asks for another probe")
+        kind = RequestTimeout if isinstance(failure, TimeoutError) else RemoteProtocolError
+        error = kind(f"Cannot come to terms with {self.target.name}: {why}")
+        error.__cause__ = failure
+        return error
+
+    # The handshake.
+
+    async def _handshake(self, link: Link) -> Terms:
+        """Open a session. A server that asks for a probe instead gets another one."""
+        offered, name = self.wanted.handshake or "", self.target.name
+        link.agree(None)
+        params = lifecycle.InitializeParams(
+            protocol_version=offered, capabilities=self.capabilities, client_info=self.info
+        )
+        request = Outgoing(INITIALIZE_ID, lifecycle.INITIALIZE.name, narrow(params, offered), self.receiver.hear)
+        try:
+            async with asyncio.timeout(self.timeout):
+                response = await link.exchange(request)
+        except TimeoutError as error:
+            raise RequestTimeout(f"{name} did not answer `initialize` within {self.timeout} s") from error
+        if not isinstance(response, Failure):
+            try:
+                result = lifecycle.INITIALIZE.read_result(response.result)
+            except RemoteProtocolError as error:
+                raise RemoteProtocolError(f"{name} answered `initialize` with a malformed result: {error}") from error
+            version = negotiation.accept_counter_offer(result.protocol_version, self.wanted)
+            return await self._settle(link, version, result)
+        if self.wanted.probes and isinstance(negotiation.classify(response, self.wanted.probes), negotiation.Again):
+            verdict, _ = await self._probe(link)
+            if isinstance(verdict, negotiation.Discovered):
+                return await self._settle(link, verdict.version, verdict.discovery)
+        refusal = error_of(response)
+        raise RPCError.received(refusal.code, f"{name} refused to initialize: {refusal.message}", refusal.data)
+
+
+class Connector:
+    """Owns the current connection. `renewed` is called after it was replaced: a new session knows nothing yet."""
+
+    def __init__(self, opening: Opening, renewed: Callable[[], Awaitable[None]]) -> None:
+        self._opening = opening
+        self._renewed = renewed
+        self.current: Connection | None = None
+        """None before it is open, and when it is closed."""
+        self._under_way: Stretch | None = None
+        self._renewing = asyncio.Lock()
+        self._announcing = False
+        self.closed = False
+        """For good."""
+        self._links: set[Link] = set()
+        self._background = Background()
+
+    @property
+    def connection(self) -> Connection:
+        """The current one. Raises `LocalProtocolError` before it is open, `ConnectionClosed` after."""
+        if self.current is None:
+            if self.closed:
+                raise ConnectionClosed(CLOSED)
+            raise LocalProtocolError("Open the client first: `async with Client(...) as client`")
+        return self.current
+
+    async def open(self) -> None:
+        """Connect and come to terms. Raises as `Opening.open` does, and `ConnectionClosed` when closed."""
+        if self.closed:
+            raise ConnectionClosed(CLOSED)
+        self.current = await self._opened(again=False)
+
+    async def renew(self, lost: Connection) -> None:
+        """Replace a connection whose session is lost, unless another request has done so already. Raises as `open`."""
+        async with self._renewing:
+            if self.current is not lost:
+                return
+            self.current = await self._opened(again=True)
+            self._background.start(self._retire(lost))
+        if not self._announcing:  # what is announced may lose the session again: then it is not begun anew
+            self._announcing = True
+            try:
+                await self._renewed()
+            finally:
+                self._announcing = False
+
+    def leave(self) -> None:
+        """Let no request begin any more; what is being opened fails with `ConnectionClosed`."""
+        self.current = None
+        under_way, self._under_way = self._under_way, None
+        if under_way is not None:
+            under_way.end(ConnectionClosed(CLOSED))
+
+    async def close(self) -> None:
+        """Let go of the server; what still runs fails with `ConnectionClosed`."""
+        try:
+            await self._background.close()
+        finally:
+            for link in tuple(self._links):
+                await link.close()
+
+    async def _retire(self, lost: Connection) -> None:
+        await lost.ended()
+        await lost.link.close()
+        self._links.discard(lost.link)
+
+    async def _opened(self, *, again: bool) -> Connection:
+        self._under_way = stretch = Stretch()
+        try:
+            with stretch:
+                connection = await self._opening.open(again=again)
+            self._links.add(connection.link)
+            if self._under_way is not stretch:  # closed from within the opening's own task, which `end` cannot end
+                await connection.link.close()
+                raise ConnectionClosed(CLOSED)
+        finally:
+            self._under_way = None
+        return connection

@@ -1,0 +1,91 @@
+"""Requests passed on as they came, for proxies: nothing is lost that this package does not know.
+
+Only what `_meta` says about the sender is replaced: towards the server, that is us. The progress token becomes one of
+ours, and is put back in the notifications that come before the response.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Raw, Struct
+
+from splice.client.calls import FOR_EVER, Calls, Options
+from splice.client.connection import Terms
+from splice.client.lists import KnownTools, mirrored
+from splice.errors import HEADER_MISMATCH, InvalidParams
+from splice.protocol.jsonrpc import Failure, Notification, Request, RequestId, Response, failure, raw
+from splice.protocol.methods import Method, Note
+from splice.protocol.progress import PROGRESS, ProgressToken
+from splice.protocol.prompts import PROMPTS_GET
+from splice.protocol.resources import RESOURCES_READ
+from splice.protocol.tools import TOOLS_CALL
+from splice.protocol.wire import Params, Result
+from splice.rules.meta import replace_token, restamp
+from splice.transports.base import Hear, Outgoing
+
+_NAMED: dict[str, Method[Any, Any]] = {row.name: row for row in (TOOLS_CALL, PROMPTS_GET, RESOURCES_READ)}
+
+
+class _About(Struct, frozen=True):
+    """The params that HTTP headers repeat."""
+
+    name: str | None = None
+    uri: str | None = None
+    arguments: dict[str, Any] | None = None
+
+
+_ABOUT = Note(name="", params=_About)
+
+
+class _PassedOn(Options, frozen=True):
+    """How a request is passed on."""
+
+    about: _About = _About()
+
+    def outgoing(self, row: Method[Any, Any], params: Any, terms: Terms, id: RequestId, hear: Hear) -> Outgoing:
+        stamped, token = restamp(params, terms.told, id)
+        if token is not None:
+            hear = _Relay(id, token, hear)
+        name = None if row.named_by is None else getattr(self.about, row.named_by)
+        return Outgoing(id, row.name, stamped, hear, name, self.mirrored)
+
+
+class _Relay(Struct):
+    """Puts the token of the request that came in back into progress notifications."""
+
+    ours: RequestId
+    theirs: ProgressToken
+    hear: Hear
+
+    async def __call__(self, note: Notification) -> None:
+        if note.method == PROGRESS.name:
+            note = Notification(note.method, replace_token(note.params, self.ours, self.theirs))
+        await self.hear(note)
+
+
+async def forward(calls: Calls, known: KnownTools, request: Request, hear: Hear) -> Response:
+    """Pass a request on and return the response to it. Raises `TransportError` and `LocalProtocolError`."""
+    row = _NAMED.get(request.method) or Method(name=request.method, params=Params, result=Result)
+    params = request.params if request.params is None or isinstance(request.params, Raw) else raw(request.params)
+    try:
+        about = _ABOUT.read_params(params)
+    except InvalidParams:  # the server is to refuse it
+        about = _About()
+    mirrors = row is TOOLS_CALL and calls.terms.mirrors
+
+    async def attempt() -> Response:
+        headers: Mapping[str, str] = {}
+        if mirrors:
+            headers = await mirrored(calls, known, about.name or "", about.arguments or {})
+        options = _PassedOn(timeout=FOR_EVER, hear=hear, about=about, mirrored=headers)
+        return await calls.send(row, params, options)
+
+    try:
+        response = await attempt()
+        if mirrors and isinstance(response, Failure) and response.error.code == HEADER_MISMATCH:
+            known.forget()  # the schema may have changed
+            response = await attempt()
+    except InvalidParams as error:
+        response = failure(request.id, error)
+    response.id = request.id
+    return response

@@ -1,0 +1,194 @@
+"""Questions of a server: elicitation, sampling, roots and ping, and the methods of the user's extensions.
+
+The same functions answer both forms of a question: a request that the server sends within a session (`answer`), and
+one that stands in an `InputRequiredResult` (`answer_all`). The client declares what there are functions for.
+
+https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation
+https://modelcontextprotocol.io/specification/2026-07-28/client/sampling
+https://modelcontextprotocol.io/specification/2026-07-28/client/roots
+"""
+
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from msgspec import Raw
+
+from splice.client.notices import call
+from splice.errors import InternalError, InvalidParams, LocalProtocolError, MethodNotFound, RPCError
+from splice.protocol.capabilities import ClientCapabilities, ElicitationCapability, RootsCapability, SamplingCapability
+from splice.protocol.content import TextContent
+from splice.protocol.input import (
+    CREATE_MESSAGE,
+    ELICIT,
+    ROOTS_LIST,
+    CreateMessageParams,
+    CreateMessageResult,
+    ElicitParams,
+    ElicitResult,
+    InputRequest,
+    ListRootsResult,
+    Root,
+)
+from splice.protocol.jsonrpc import Request, Response, Success, failure, raw
+from splice.protocol.lifecycle import PING
+from splice.protocol.methods import Method
+from splice.protocol.versions import Facts
+from splice.protocol.wire import EmptyResult
+from splice.rules.extensions import AnyCapabilities, Extension, Served, served
+from splice.schema.forms import apply_defaults
+
+ElicitAnswer: TypeAlias = ElicitResult | Mapping[str, Any] | Literal["accept", "decline", "cancel"] | None
+"""A mapping is the filled form; None declines."""
+
+OnElicit: TypeAlias = Callable[[ElicitParams], ElicitAnswer | Awaitable[ElicitAnswer]]
+
+SampleAnswer: TypeAlias = CreateMessageResult | str | None
+"""A string is what the model said; None: the user does not want it."""
+
+OnSample: TypeAlias = Callable[[CreateMessageParams], SampleAnswer | Awaitable[SampleAnswer]]
+
+AnyRoot: TypeAlias = Root | Path | str
+"""A string is a URI if it looks like one, else a path."""
+
+Roots: TypeAlias = Sequence[AnyRoot] | Callable[[], Sequence[AnyRoot] | Awaitable[Sequence[AnyRoot]]]
+
+NO_MODEL = "unknown"
+
+USER_REJECTED = -1
+"""The error code that the specification shows for a user who wants no model to be asked."""
+
+_OPTIONS = {ELICIT.name: "on_elicit", CREATE_MESSAGE.name: "on_sample", ROOTS_LIST.name: "roots"}
+"""Which option of `Client` makes a question answerable."""
+
+log = logging.getLogger("splice.client")
+
+
+class Question:
+    """One thing a server asks."""
+
+    __slots__ = ("facts", "params", "raw", "row")
+
+    def __init__(self, row: Method[Any, Any], params: Raw | None, facts: Facts) -> None:
+        self.row = row
+        self.raw = params
+        """The params as they came; None when there are none."""
+        self.params = row.read_params(params)
+        """The params, read as `row.params`."""
+        self.facts = facts
+        """The facts of the protocol version spoken."""
+
+
+class Answers:
+    """Everything that is answered here, put together from chapters and extensions."""
+
+    def __init__(self, extensions: Iterable[Extension[Question]]) -> None:
+        self._served = served(extensions)
+
+    async def answer(self, request: Request, facts: Facts) -> Response:
+        """Answer a request that the server sent. Never raises, but for being cancelled."""
+        try:
+            each = self._served.get(request.method)
+            if each is None or not each.row.exists(facts.version):
+                raise MethodNotFound(f"Method not found: {request.method}")  # noqa: TRY301 - one way out for all refusals
+            return Success(request.id, await each.answer(Question(each.row, request.params, facts)))
+        except RPCError as error:
+            return failure(request.id, error)
+        except Exception as error:
+            log.exception("the handler of %s failed", request.method)
+            return failure(request.id, InternalError(f"The client's handler failed: {type(error).__name__}"))
+
+    async def answer_all(self, asked: Mapping[str, InputRequest], facts: Facts) -> dict[str, Raw]:
+        """Answer the questions of a result, one after the other, as a person would.
+
+        Raises `LocalProtocolError` for a question that nothing answers, `InvalidParams`, and what an answer raises.
+        """
+        answers: dict[str, Raw] = {}
+        for key, request in asked.items():
+            each = self._served.get(request.method)
+            if each is None or each.row is PING:
+                option = _OPTIONS.get(request.method)
+                advice = f"; pass {option}= to Client" if option else ""
+                raise LocalProtocolError(f"The server asks for {request.method}, which nothing here answers{advice}")
+            answers[key] = raw(await each.answer(Question(each.row, request.params, facts)))
+        return answers
+
+
+class Questions(Extension[Question]):
+    """The chapter of the specification's own questions, answered by the functions given to `Client`."""
+
+    def __init__(
+        self, on_elicit: OnElicit | None = None, on_sample: OnSample | None = None, roots: Roots | None = None
+    ) -> None:
+        answers: dict[Method[Any, Any], tuple[Callable[..., Awaitable[Any]], Any]] = {
+            ELICIT: (_elicit, on_elicit),
+            CREATE_MESSAGE: (_sample, on_sample),
+            ROOTS_LIST: (_list_roots, roots),
+        }
+        ours = [Served(row, partial(answer, given)) for row, (answer, given) in answers.items() if given is not None]
+        super().__init__("", methods=[Served(PING, _pong), *ours])
+
+    def declare(self, capabilities: AnyCapabilities) -> None:
+        """Declare what there are functions for. What a version lacks is still to be left out."""
+        if not isinstance(capabilities, ClientCapabilities):
+            raise TypeError("a client's questions cannot be declared by a server")
+        rows = {each.row for each in self.methods}
+        if ELICIT in rows:
+            capabilities.elicitation = ElicitationCapability(form={}, url={})
+        if CREATE_MESSAGE in rows:
+            capabilities.sampling = SamplingCapability()
+        if ROOTS_LIST in rows:
+            capabilities.roots = RootsCapability(list_changed=True)
+
+
+async def _elicit(on_elicit: OnElicit, question: Question) -> ElicitResult:
+    params: ElicitParams = question.params
+    if params.mode == "url" and not question.facts.url_elicitation:
+        raise InvalidParams("Invalid params: elicitation by URL was not declared")
+    result = _as_elicit_result(await call(on_elicit, params))
+    if result.action != "accept" or params.mode == "url":
+        return ElicitResult(action=result.action, meta=result.meta)
+    content = apply_defaults(params.requested_schema or {}, result.content or {})
+    return ElicitResult(action="accept", content=content, meta=result.meta)
+
+
+async def _sample(on_sample: OnSample, question: Question) -> CreateMessageResult:
+    params: CreateMessageParams = question.params
+    if params.tools is not None or params.tool_choice is not None:
+        raise InvalidParams("Invalid params: sampling with tools was not declared")
+    answer = await call(on_sample, params)
+    if answer is None:
+        raise RPCError("The user rejected the sampling request", code=USER_REJECTED)
+    if isinstance(answer, str):
+        content = TextContent(text=answer)
+        return CreateMessageResult(role="assistant", content=content, model=NO_MODEL, stop_reason="endTurn")
+    return answer
+
+
+async def _list_roots(roots: Roots, _: Question) -> ListRootsResult:
+    listed = await call(roots) if callable(roots) else roots
+    return ListRootsResult(roots=[_as_root(root) for root in listed])
+
+
+async def _pong(_: Question) -> EmptyResult:
+    return EmptyResult()
+
+
+def _as_elicit_result(answer: ElicitAnswer) -> ElicitResult:
+    if isinstance(answer, ElicitResult):
+        return answer
+    if isinstance(answer, Mapping):
+        return ElicitResult(action="accept", content=dict(answer))
+    if answer in ("accept", "decline", "cancel", None):
+        return ElicitResult(action=answer or "decline")
+    raise TypeError(f"on_elicit returned {answer!r}; wanted are a mapping, an ElicitResult, an action or None")
+
+
+def _as_root(root: AnyRoot) -> Root:
+    if isinstance(root, Root):
+        return root
+    if isinstance(root, str) and "://" in root:
+        return Root(uri=root)
+    return Root(uri=Path(root).absolute().as_uri())

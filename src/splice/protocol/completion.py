@@ -1,0 +1,86 @@
+"""Completion: help with filling in the argument of a prompt or the variable of a resource template.
+
+https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/completion
+"""
+
+from typing import Annotated, ClassVar, Literal
+
+from splice.protocol.methods import Method
+from splice.protocol.versions import V2025_06_18, Since
+from splice.protocol.wire import Params, Result, Span, Wire
+
+
+class PromptReference(Wire, tag_field="type", tag="ref/prompt", kw_only=True):
+    """Names a prompt whose argument is to be completed."""
+
+    type: ClassVar[Literal["ref/prompt"]] = "ref/prompt"
+
+    name: str
+    """Which prompt."""
+
+    title: Annotated[str | None, Since(V2025_06_18)] = None
+    """Its name for people."""
+
+
+class ResourceTemplateReference(Wire, tag_field="type", tag="ref/resource", kw_only=True):
+    """Names a resource template whose variable is to be completed."""
+
+    type: ClassVar[Literal["ref/resource"]] = "ref/resource"
+
+    uri: str
+    """The URI template, or a URI."""
+
+
+class CompletionArgument(Wire, kw_only=True):
+    """What is to be completed."""
+
+    name: str
+    """Which argument."""
+
+    value: str
+    """What has been typed so far."""
+
+
+class CompletionContext(Wire, kw_only=True):
+    """What is known already."""
+
+    span: ClassVar[Span] = (Since(V2025_06_18),)
+
+    arguments: dict[str, str] | None = None
+    """The other arguments."""
+
+
+class CompleteParams(Params, kw_only=True):
+    """Params of `completion/complete`."""
+
+    ref: PromptReference | ResourceTemplateReference
+    """Whose argument."""
+
+    argument: CompletionArgument
+    """Which argument, and what has been typed."""
+
+    context: Annotated[CompletionContext | None, Since(V2025_06_18)] = None
+    """What is known already."""
+
+
+class Completion(Wire, kw_only=True):
+    """Proposals, the best first."""
+
+    values: list[str]
+    """At most 100."""
+
+    total: int | None = None
+    """How many there are in all."""
+
+    has_more: bool | None = None
+    """There are more, known or not how many."""
+
+
+class CompleteResult(Result, kw_only=True):
+    """The result of `completion/complete`."""
+
+    completion: Completion
+    """The proposals."""
+
+
+COMPLETE = Method(name="completion/complete", params=CompleteParams, result=CompleteResult)

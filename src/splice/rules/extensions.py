@@ -1,0 +1,75 @@
+"""What a server or a client answers, as chapters: tables of methods and notifications, put together when it is made.
+
+A chapter of the specification (tools, prompts, ...) and an extension of a user's own have the same form, `Extension`.
+A server answers the methods of its chapters and extensions, a client those of its own; a later one replaces a method
+of the same name, and nothing in the core lists all methods a second time.
+
+https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#extensions
+"""
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import Any, Generic, TypeAlias, TypeVar
+
+from msgspec import Struct
+
+from splice.protocol.capabilities import ClientCapabilities, ServerCapabilities
+from splice.protocol.methods import Method, Note
+
+AnyCapabilities: TypeAlias = ServerCapabilities | ClientCapabilities
+
+C = TypeVar("C")
+"""What an answer is given: the server's `Call` or the client's `Question`."""
+
+
+class Served(Struct, Generic[C], frozen=True):
+    """A method and the function that answers it."""
+
+    row: Method[Any, Any]
+    answer: Callable[[C], Awaitable[Any]]
+    """Returns the result, a Struct, or `Raw` that is written already. Raises `RPCError`."""
+
+
+class Heard(Struct, frozen=True):
+    """A notification and the function that is told of it."""
+
+    row: Note[Any]
+    hear: Callable[[Any], Awaitable[None] | None]
+    """Takes the decoded params. What it raises is logged."""
+
+
+class Extension(Generic[C]):
+    """A part of what a server or client can do.
+
+    `id` and `settings` are declared to the peer among the `extensions` of the capabilities. `methods` are the requests
+    it answers and `notes` the notifications it is told of; both exist in the versions that their rows say. `results`
+    are further kinds of result a peer may answer with: `resultType` -> the Struct to read it as.
+    """
+
+    def __init__(
+        self,
+        id: str,
+        *,
+        settings: Mapping[str, Any] | None = None,
+        methods: Sequence[Served[C]] = (),
+        notes: Sequence[Heard] = (),
+        results: Mapping[str, type[Struct]] | None = None,
+    ) -> None:
+        self.id = id
+        self.settings = dict(settings or {})
+        self.methods = tuple(methods)
+        self.notes = tuple(notes)
+        self.results = dict(results or {})
+
+    def declare(self, capabilities: AnyCapabilities) -> None:
+        """Add what it offers to the capabilities that are told to a peer."""
+        capabilities.extensions = {**(capabilities.extensions or {}), self.id: self.settings}
+
+
+def served(extensions: Iterable[Extension[C]]) -> dict[str, Served[C]]:
+    """Put the methods of several extensions into one table, by name."""
+    return {each.row.name: each for extension in extensions for each in extension.methods}
+
+
+def heard(extensions: Iterable[Extension[Any]]) -> dict[str, Heard]:
+    """Put the notifications of several extensions into one table, by name."""
+    return {each.row.name: each for extension in extensions for each in extension.notes}

@@ -1,0 +1,315 @@
+"""The headers of the protocol: reading and writing them, and what of a request they repeat.
+
+A request repeats its version, method, name and marked arguments in headers, so that proxies can route on them. The body
+counts; a header that contradicts it is refused. Both sides of the rules stand here: what the client writes and what the
+server demands cannot drift apart.
+
+https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
+"""
+
+from binascii import Error as NotBase64
+from binascii import a2b_base64, b2a_base64
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, TypeAlias, cast
+
+from splice.errors import HeaderMismatch
+
+PROTOCOL_VERSION_HEADER = "MCP-Protocol-Version"
+SESSION_HEADER = "Mcp-Session-Id"
+METHOD_HEADER = "Mcp-Method"
+NAME_HEADER = "Mcp-Name"
+PARAM_PREFIX = "Mcp-Param-"
+LAST_EVENT_ID_HEADER = "Last-Event-ID"
+
+JSON = "application/json"
+EVENT_STREAM = "text/event-stream"
+
+MAX_HEADER_INTEGER = 2**53 - 1
+"""The largest integer, either way, that every language reads alike."""
+
+Designations: TypeAlias = Mapping[tuple[str, ...], str]
+"""Which arguments headers mirror: path of the argument -> name behind `Mcp-Param-`."""
+
+_OPEN, _CLOSE = "=?base64?", "?="
+_BLANKS = " \t"
+
+
+class Headers(Mapping[str, str]):
+    """Request headers as ASGI gives them, decoded when they are asked for. A repeated one reads as a list."""
+
+    __slots__ = ("_fields", "raw")
+
+    def __init__(self, raw: Sequence[tuple[bytes, bytes]]) -> None:
+        self._fields: dict[bytes, bytes] = dict(raw)
+        if len(self._fields) != len(raw):
+            self._fields = {}
+            for name, value in raw:
+                self._fields[name] = self._fields[name] + b", " + value if name in self._fields else value
+        self.raw: Callable[[bytes], bytes | None] = self._fields.get
+        """Returns a value as it came, by its name in lower case."""
+
+    def __getitem__(self, name: str) -> str:
+        return self._fields[name.lower().encode("latin-1", "replace")].decode("latin-1")
+
+    def __iter__(self) -> Iterator[str]:
+        return (name.decode("latin-1") for name in self._fields)
+
+    def __len__(self) -> int:
+        return len(self._fields)
+
+
+@lru_cache(maxsize=64)
+def is_json(content_type: bytes | None) -> bool:
+    """Tell whether a Content-Type header announces JSON in UTF-8."""
+    if content_type is None:
+        return False
+    media, *parameters = content_type.decode("latin-1").lower().split(";")
+    charsets = [each.partition("=")[2].strip(' "') for each in parameters if each.strip().startswith("charset")]
+    return media.strip() == JSON and all(charset in ("utf-8", "utf8", "us-ascii") for charset in charsets)
+
+
+@lru_cache(maxsize=64)
+def accepts(accept: bytes | None, *media: str) -> bool:
+    """Tell whether an Accept header allows every one of these media types. No header allows everything."""
+    if accept is None:
+        return True
+    ranges: dict[str, bool] = {}
+    for part in accept.decode("latin-1").lower().split(","):
+        name, *parameters = (each.strip() for each in part.split(";"))
+        refused = any(each.startswith("q=") and each[2:].strip("0.") == "" for each in parameters)
+        ranges[name] = not refused
+    return all(_accepted(ranges, each) for each in media)
+
+
+def _accepted(ranges: dict[str, bool], media: str) -> bool:
+    for candidate in (media, media.partition("/")[0] + "/*", "*/*"):
+        if candidate in ranges:
+            return ranges[candidate]
+    return False
+
+
+def is_plain(value: str) -> bool:
+    """Tell whether a text can be a header value as it is."""
+    return value.isascii() and value.isprintable() and value == value.strip() and not _is_sentinel(value)
+
+
+def _is_sentinel(value: str) -> bool:
+    return value.startswith(_OPEN) and value.endswith(_CLOSE) and len(value) >= len(_OPEN) + len(_CLOSE)
+
+
+def encode_header(value: str) -> str:
+    """Write any text as a header value: as it is where that is safe, else as the base64 of its UTF-8."""
+    if is_plain(value):
+        return value
+    return _OPEN + b2a_base64(value.encode(), newline=False).decode() + _CLOSE
+
+
+def decode_header(value: str) -> str:
+    """Undo `encode_header`. Raises `ValueError` for characters or base64 that no client may send."""
+    value = value.strip(_BLANKS)
+    if not value.isascii() or not value.replace("\t", " ").isprintable():
+        raise ValueError("contains characters that do not belong in a header")
+    if not _is_sentinel(value):
+        return value
+    try:
+        return a2b_base64(value[len(_OPEN) : -len(_CLOSE)].encode(), strict_mode=True).decode()
+    except (NotBase64, UnicodeDecodeError):
+        raise ValueError("is not the base64 of UTF-8 text") from None
+
+
+# What headers repeat of a request.
+
+
+def standard_headers(version: str, method: str, name: str | None) -> dict[str, str]:
+    """Write the headers that every request repeats. `name` is None where none is due. Client."""
+    headers = {PROTOCOL_VERSION_HEADER: version, METHOD_HEADER: method}
+    if name is not None:
+        headers[NAME_HEADER] = encode_header(name)
+    return headers
+
+
+def check_standard_headers(headers: Headers, version: str, method: str, name: str | None) -> None:
+    """Compare those headers with the body. `name` is None where none is due. Server.
+
+    Raises `HeaderMismatch`.
+    """
+    raw = headers.raw(b"mcp-protocol-version")
+    if raw != version.encode():
+        _check(PROTOCOL_VERSION_HEADER, raw, version)
+    raw = headers.raw(b"mcp-method")
+    if raw != method.encode():
+        _check(METHOD_HEADER, raw, method)
+    if name is not None:
+        raw = headers.raw(b"mcp-name")
+        if raw != name.encode() or not is_plain(name):
+            _check(NAME_HEADER, raw, name, encoded=True)
+
+
+def _check(header: str, raw: bytes | None, expected: str, *, encoded: bool = False) -> None:
+    if raw is None:
+        raise _missing(header)
+    value = raw.decode("latin-1").strip(_BLANKS)
+    if (_decoded(header, value) if encoded else value) != expected:
+        raise _mismatch(header, value, expected)
+
+
+def _decoded(header: str, value: str) -> str:
+    try:
+        return decode_header(value)
+    except ValueError as error:
+        raise HeaderMismatch(f"Header mismatch: {header} {error}") from None
+
+
+def _missing(header: str) -> HeaderMismatch:
+    return HeaderMismatch(f"Header mismatch: {header} is missing; it must repeat what the body says")
+
+
+def _mismatch(header: str, value: str, expected: str) -> HeaderMismatch:
+    return HeaderMismatch(f"Header mismatch: {header} is {value[:100]!a}, but the body says {expected[:100]!a}")
+
+
+# Arguments that headers mirror.
+
+_MARK = "x-mcp-header"
+_TYPES = ("string", "integer", "boolean")
+_TOKEN = frozenset("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+_MAPS = ("$defs", "definitions", "patternProperties", "dependentSchemas")
+_NESTED = (
+    "allOf",
+    "anyOf",
+    "oneOf",
+    "prefixItems",
+    "items",
+    "additionalProperties",
+    "additionalItems",
+    "contains",
+    "contentSchema",
+    "propertyNames",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+    "not",
+    "if",
+    "then",
+    "else",
+)
+
+
+def header_parameters(schema: Mapping[str, Any]) -> dict[tuple[str, ...], str]:
+    """Find the properties of an input schema that are marked with `x-mcp-header`: path -> name of the header.
+
+    Raises `ValueError` naming the broken rule, for which the whole tool is to be left out.
+    """
+    found: dict[tuple[str, ...], str] = {}
+    names: set[str] = set()
+    for path, marked, reachable in _schemas(schema, (), True):
+        if _MARK in marked:
+            name = _marked_name(path, marked, reachable)
+            if name.lower() in names:
+                raise ValueError(f"{_MARK} {name!r} is used twice (the case of letters does not count)")
+            names.add(name.lower())
+            found[path] = name
+    return found
+
+
+def _schemas(
+    schema: Any, path: tuple[str, ...], reachable: bool
+) -> Iterator[tuple[tuple[str, ...], dict[str, Any], bool]]:
+    """Walk a schema: every subschema with its place, and whether `properties` alone lead there."""
+    keywords = _object(schema)
+    if not keywords:
+        return
+    yield path, keywords, reachable
+    for name, each in _object(keywords.get("properties")).items():
+        yield from _schemas(each, (*path, name), reachable)
+    for keyword in _MAPS:
+        for name, each in _object(keywords.get(keyword)).items():
+            yield from _schemas(each, (*path, keyword, name), False)
+    for keyword in _NESTED:
+        value = keywords.get(keyword)
+        nested = cast("Sequence[Any]", value) if isinstance(value, list) else [value]
+        for each in nested:
+            yield from _schemas(each, (*path, keyword), False)
+
+
+def _object(value: Any) -> dict[str, Any]:
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def _marked_name(path: tuple[str, ...], schema: dict[str, Any], reachable: bool) -> str:
+    name, where = schema[_MARK], "/".join(path) or "the schema itself"
+    if not reachable or not path:
+        raise ValueError(f"{_MARK} at {where}: only chains of `properties` may lead to it")
+    if not isinstance(name, str) or not name:
+        raise ValueError(f"{_MARK} at {where} is empty or no text")
+    if not _TOKEN.issuperset(name):
+        raise ValueError(f"{_MARK} at {where}: {name!r} has characters that no header name may have")
+    if schema.get("type") not in _TYPES:
+        raise ValueError(f"{_MARK} at {where}: the type must be one of {', '.join(_TYPES)}, not {schema.get('type')!r}")
+    return name
+
+
+def param_headers(designations: Designations, arguments: Mapping[str, Any]) -> dict[str, str]:
+    """Write the headers that mirror these arguments; what is absent or null has none. Client.
+
+    Raises `ValueError` for an integer that not every reader would read alike.
+    """
+    headers: dict[str, str] = {}
+    for path, name in designations.items():
+        value = _at(arguments, path)
+        if isinstance(value, int) and abs(value) > MAX_HEADER_INTEGER:
+            raise ValueError(f"{value} is too large for a header: the limit is {MAX_HEADER_INTEGER} either way")
+        text = _as_text(value)
+        if text is not None:
+            headers[PARAM_PREFIX + name] = encode_header(text)
+    return headers
+
+
+def check_param_headers(designations: Designations, arguments: Any, headers: Headers) -> None:
+    """Compare the headers that mirror arguments with the arguments. Server.
+
+    Raises `HeaderMismatch`.
+    """
+    for path, name in designations.items():
+        header, value = PARAM_PREFIX + name, _at(arguments, path)
+        given = headers.get(header)
+        if value is None:
+            if given is not None:
+                raise HeaderMismatch(f"Header mismatch: {header} is set, but the body has no argument for it")
+        elif given is None:
+            raise _missing(header)
+        else:
+            _check_param(header, _decoded(header, given), value)
+
+
+def _check_param(header: str, given: str, value: Any) -> None:
+    """Compare one value; what is of a type that no header can mirror is left to the check of the arguments."""
+    expected = str(value) if isinstance(value, float) else _as_text(value)
+    if expected is None or given == expected:
+        return
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not (number and _is_number(given, value)):
+        raise _mismatch(header, given, expected)
+
+
+def _is_number(text: str, value: float) -> bool:
+    """Compare as numbers: 42.0 is 42. Only plain decimal notation is read."""
+    whole, _, fraction = text.partition(".")
+    digits = whole.removeprefix("-")
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= 16 and fraction.strip("0") == ""):
+        return False
+    return int(whole) == value
+
+
+def _at(arguments: Any, path: tuple[str, ...]) -> Any:
+    for step in path:
+        arguments = _object(arguments).get(step)
+    return arguments
+
+
+def _as_text(value: Any) -> str | None:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    return value if isinstance(value, str) else None

@@ -1,0 +1,104 @@
+"""Who may call an HTTP server: the Host and Origin headers it welcomes.
+
+A web page can make the user's browser talk to a server on the same machine, under a host name of its own that
+points there (DNS rebinding). Both headers tell; they are parsed and compared whole, never by prefix. Unless told
+otherwise only loopback names pass, whatever the port.
+
+https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#security-&-endpoint
+"""
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from splice.errors import INVALID_REQUEST, RPCError
+from splice.rules.http.headers import Headers
+from splice.rules.http.status import Refusal
+
+Authority: TypeAlias = tuple[str, int | None]
+"""A host in lower case, and its port if one is given."""
+
+LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
+ANYONE = "*"
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+class Origins:
+    """Which Host and Origin headers are welcome.
+
+    `hosts` are names with or without a port; without one, every port will do. `origins` are `scheme://host[:port]`;
+    unless given, a page from any welcome host may call. ``*`` welcomes everyone, and must be said.
+    """
+
+    def __init__(self, hosts: Sequence[str] | None = None, origins: Sequence[str] | None = None) -> None:
+        self._any_host = hosts is not None and ANYONE in hosts
+        self._any_origin = origins is not None and ANYONE in origins
+        named = [host for host in hosts or () if host != ANYONE]
+        self._hosts = {_required(host) for host in (named if named or hosts == [] else LOOPBACK)}
+        self._origins = None if origins is None else {_origin(each) for each in origins if each != ANYONE}
+        self._known_hosts: set[bytes] = set()
+
+    def check(self, headers: Headers) -> None:
+        """Raise `Refusal` (403) unless both headers are welcome."""
+        host = headers.raw(b"host")
+        if host not in self._known_hosts:
+            if host is None or not self.welcomes_host(host.decode("latin-1")):
+                raise _forbidden("Host", host)
+            if len(self._known_hosts) < 64:
+                self._known_hosts.add(host)
+        origin = headers.raw(b"origin")
+        if origin is not None and not self.welcomes_origin(origin.decode("latin-1")):
+            raise _forbidden("Origin", origin)
+
+    def welcomes_host(self, host: str) -> bool:
+        """Tell whether a Host header is one of ours."""
+        authority = parse_authority(host)
+        return authority is not None and (self._any_host or self._listed(authority))
+
+    def welcomes_origin(self, origin: str) -> bool:
+        """Tell whether a page of this origin may call."""
+        parsed = _origin(origin)
+        if self._any_origin:
+            return True
+        if self._origins is not None:
+            return parsed in self._origins
+        return isinstance(parsed, tuple) and parsed[0] in _DEFAULT_PORTS and self._listed(parsed[1])
+
+    def _listed(self, authority: Authority) -> bool:
+        return authority in self._hosts or (authority[0], None) in self._hosts
+
+
+def parse_authority(text: str) -> Authority | None:
+    """Read `host[:port]`; None for anything else."""
+    if text.startswith("["):
+        host, bracket, rest = text.partition("]")
+        host, valid = host + bracket, bool(bracket) and all(each in "0123456789abcdefABCDEF:." for each in host[1:])
+    else:
+        host, colon, port = text.partition(":")
+        rest = colon + port
+        valid = host != "" and host.isascii() and all(each.isalnum() or each in "-._" for each in host)
+    if not valid or (rest and not (rest[0] == ":" and rest[1:].isascii() and rest[1:].isdigit() and len(rest) <= 6)):
+        return None
+    return host.lower(), int(rest[1:]) if rest else None
+
+
+def _required(text: str) -> Authority:
+    authority = parse_authority(text)
+    if authority is None:
+        raise ValueError(f"{text!r} is not a host: write 'name' or 'name:port', without a scheme or a path")
+    return authority
+
+
+def _origin(text: str) -> tuple[str, Authority] | str:
+    """Read an origin so that equal ones compare equal; one of a form we do not know stands for itself."""
+    scheme, separator, rest = text.partition("://")
+    authority = parse_authority(rest) if separator else None
+    if authority is None:
+        return text
+    scheme = scheme.lower()
+    return scheme, (authority[0], authority[1] or _DEFAULT_PORTS.get(scheme))
+
+
+def _forbidden(what: str, value: bytes | None) -> Refusal:
+    shown = "missing" if value is None else f"{value.decode('latin-1')[:100]!a} not allowed"
+    message = f"{what} header {shown}; the server's allowed_{what.lower()}s decide"
+    return Refusal(403, RPCError(message, code=INVALID_REQUEST))

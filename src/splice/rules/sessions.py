@@ -1,0 +1,131 @@
+"""Who asks: what the sender of a request declared, whether that allows a question, and the session of `initialize`.
+
+https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning
+https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from splice.errors import MissingClientCapability
+from splice.protocol.capabilities import ClientCapabilities, ElicitationCapability, RootsCapability, SamplingCapability
+from splice.protocol.input import CREATE_MESSAGE, ELICIT, ROOTS_LIST, CreateMessageParams, ElicitParams
+from splice.protocol.jsonrpc import Notification
+from splice.protocol.logging import LoggingLevel
+from splice.protocol.versions import FACTS, Facts
+from splice.protocol.wire import Implementation
+
+NO_CAPABILITIES = ClientCapabilities()
+"""Declared by a client that has declared nothing yet. Never changed."""
+
+DEFAULT_LEVEL: LoggingLevel = "info"
+"""From which severity on a session hears log messages that never called `logging/setLevel`."""
+
+
+class Declared(Struct, kw_only=True):
+    """The version of a request, and what its client declared. Not verified: never base security on it."""
+
+    facts: Facts
+    capabilities: ClientCapabilities = msgspec.field(default_factory=ClientCapabilities)
+    client_info: Implementation | None = None
+    log_level: LoggingLevel | None = None
+    """Log messages of this severity and above are wanted; None: none at all."""
+
+
+def require(declared: Declared, method: str, params: Any) -> None:
+    """Check that the client declared what a question needs. Methods of extensions need nothing that is known here.
+
+    Raises `MissingClientCapability` with the missing capability as the specification's `requiredCapabilities`.
+    """
+    check = _CHECKS.get(method)
+    missing = None if check is None else check(declared.capabilities, declared.facts, params)
+    if missing is not None:
+        raise MissingClientCapability(
+            f"The client did not declare the capability that {method} needs",
+            {"requiredCapabilities": msgspec.to_builtins(missing)},
+        )
+
+
+def _missing_for_roots(has: ClientCapabilities, _facts: Facts, _params: Any) -> ClientCapabilities | None:
+    return ClientCapabilities(roots=RootsCapability()) if has.roots is None else None
+
+
+def _missing_for_sampling(
+    has: ClientCapabilities, facts: Facts, params: CreateMessageParams
+) -> ClientCapabilities | None:
+    declared, tools = has.sampling, params.tools is not None or params.tool_choice is not None
+    if declared is not None and (not tools or (facts.sampling_tools and declared.tools is not None)):
+        return None
+    return ClientCapabilities(sampling=SamplingCapability(tools={} if tools else None))
+
+
+def _missing_for_elicitation(has: ClientCapabilities, facts: Facts, params: ElicitParams) -> ClientCapabilities | None:
+    url = params.mode == "url"
+    declared = has.elicitation if facts.elicitation and (facts.url_elicitation or not url) else None
+    if declared is not None and (
+        declared.url is not None if url else declared.form is not None or declared.url is None
+    ):
+        return None
+    return ClientCapabilities(elicitation=ElicitationCapability(url={}) if url else ElicitationCapability(form={}))
+
+
+_CHECKS: dict[str, Callable[[ClientCapabilities, Facts, Any], ClientCapabilities | None]] = {
+    ROOTS_LIST.name: _missing_for_roots,
+    CREATE_MESSAGE.name: _missing_for_sampling,
+    ELICIT.name: _missing_for_elicitation,
+}
+
+
+def _nowhere(_: Notification) -> None:
+    """Drop what a session without a stream cannot be told."""
+
+
+class Session(Struct, kw_only=True, eq=False):
+    """The state that `initialize` opens. Requests since 2026-07-28 belong to none."""
+
+    id: str = ""
+    """The HTTP session id; empty on other transports."""
+    declared: Declared | None = None
+    """Set when `initialize` is answered; None before."""
+    ready: bool = False
+    """The client said that it is initialized, or asked for something: it may be told of changes."""
+    subscriptions: set[str] = msgspec.field(default_factory=set[str])
+    """The URIs of the resources whose changes the client wants to hear of."""
+    principal: str | None = None
+    """Whom the transport had authenticated when the session was opened."""
+    push: Callable[[Notification], None] = _nowhere
+    """Sends a notification that belongs to no request. Never blocks, never raises."""
+    ended: Callable[[], None] | None = None
+    """Called by `end`: lets go of what the server keeps for this session."""
+
+    def open(
+        self,
+        version: str,
+        capabilities: ClientCapabilities = NO_CAPABILITIES,
+        client_info: Implementation | None = None,
+    ) -> Facts:
+        """Agree on a version. Raises `KeyError` for one this package does not know."""
+        said = Declared(
+            facts=FACTS[version], capabilities=capabilities, client_info=client_info, log_level=DEFAULT_LEVEL
+        )
+        self.declared = said
+        return said.facts
+
+    @property
+    def facts(self) -> Facts | None:
+        """The facts of the agreed version; None before `initialize`."""
+        return None if self.declared is None else self.declared.facts
+
+    @property
+    def batches(self) -> bool:
+        """A JSON array of messages is legal."""
+        return self.declared is not None and self.declared.facts.batches
+
+    def end(self) -> None:
+        """Let go of the session: nobody will be told of anything any more. To be called by the transport, once."""
+        ended, self.ended = self.ended, None
+        if ended is not None:
+            ended()

@@ -1,0 +1,59 @@
+"""JSON values and JSON Schemas, told apart and put together."""
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias, TypeGuard
+
+Schema: TypeAlias = dict[str, Any]
+
+NULL: Schema = {"type": "null"}
+
+
+def is_object(value: object) -> TypeGuard[dict[str, Any]]:
+    """Tell whether a JSON value is an object."""
+    return isinstance(value, dict)
+
+
+def is_array(value: object) -> TypeGuard[list[Any]]:
+    """Tell whether a JSON value is an array."""
+    return isinstance(value, list)
+
+
+def whole(value: Any) -> Any:
+    """Write 1.0 as 1, everywhere: JSON Schema knows no difference, msgspec does."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if is_object(value):
+        return {key: whole(inner) for key, inner in value.items()}
+    return [whole(inner) for inner in value] if is_array(value) else value
+
+
+def described(schema: Schema, description: str | None) -> Schema:
+    """Add what a docstring says, unless the type says more itself."""
+    return schema | {"description": description} if description and "description" not in schema else schema
+
+
+def any_of(members: list[Schema]) -> Schema:
+    """Describe a union; null comes last."""
+    if {} in members:
+        return {}
+    unique: list[Schema] = []
+    for member in sorted(members, key=NULL.__eq__):
+        if member not in unique:
+            unique.append(member)
+    return unique[0] if len(unique) == 1 else {"anyOf": unique}
+
+
+def without_null(schema: Schema) -> Schema:
+    """Leave null out of a schema that allows it beside one other; any other schema is returned as it is."""
+    members: list[Schema] = schema.get("anyOf", [])
+    others = [member for member in members if member != NULL]
+    if len(others) != 1 or others == members:
+        return schema
+    return others[0] | {word: value for word, value in schema.items() if word != "anyOf"}
+
+
+def resolved(schema: Schema, defs: Mapping[str, Schema]) -> Schema:
+    """Put the definition in the place of a reference."""
+    if (name := schema.get("$ref")) is None:
+        return schema
+    return defs[name.removeprefix("#/$defs/")] | {word: value for word, value in schema.items() if word != "$ref"}

@@ -1,0 +1,261 @@
+"""One running request: what an answer, an extension and middleware are given.
+
+A modern run that lacks an answer of the client's ends with an `input_required` result, whose sealed `requestState`
+carries the journal of what was asked and answered to the next run of the same request.
+
+https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
+"""
+
+import hashlib
+import logging
+import os
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import cached_property
+from math import inf
+from typing import Any, TypeAlias, TypeVar
+
+import msgspec
+from msgspec import Raw, Struct
+from msgspec.structs import replace
+
+from splice.errors import InvalidParams, InvalidRequest, LocalProtocolError, RemoteProtocolError, RPCError
+from splice.protocol.capabilities import ServerCapabilities
+from splice.protocol.input import CREATE_MESSAGE, ELICIT, ROOTS_LIST, CreateMessageParams, ElicitParams, InputRequest
+from splice.protocol.jsonrpc import Failure, Notification, raw
+from splice.protocol.methods import Method, Note
+from splice.protocol.narrow import narrow
+from splice.protocol.resources import ReadResourceResult
+from splice.protocol.versions import Facts
+from splice.protocol.wire import Implementation, NoParams, Params
+from splice.rules.eras import Admitted
+from splice.rules.extensions import Extension
+from splice.rules.journal import Journal
+from splice.rules.seal import SealBroken, Sealer
+from splice.rules.sessions import Session, require
+from splice.server.failures import ErrorPolicy
+from splice.server.lifespan import Life
+from splice.server.threads import Bridge
+from splice.transports.base import Exchange, Sender
+
+log = logging.getLogger("splice.server")
+
+A = TypeVar("A", bound=Struct)
+
+Answer: TypeAlias = Callable[["Call"], Awaitable[Any]]
+"""Answers a request: with a result, `Raw` that is written already, or `InputRequired`."""
+
+Middleware: TypeAlias = Callable[["Call", Answer], Awaitable[Any]]
+"""Stands around the answer to every request: `await proceed(call)` gives the result, a list as its Struct too.
+
+A question to the client may end a run in modern versions: it passes as an exception that is not an `Exception`, and
+the next run comes through the middleware again. `Context(call)` is what a handler would have.
+"""
+
+Change: TypeAlias = tuple[str, str | None]
+"""A change of what the server offers: the method of its notification, and the URI for a resource."""
+
+Publish: TypeAlias = Callable[[Change], None]
+"""Tells every client that wants to know of a change. May be called on any thread."""
+
+Question: TypeAlias = ElicitParams | CreateMessageParams | None
+"""A form or link, a sampling request, or None for the client's roots."""
+
+_PER_ROUND = frozenset({"_meta", "inputResponses", "requestState"})
+
+
+class InputRequired(Struct, frozen=True):
+    """Questions to the client, returned by a handler instead of a result. After the answers it runs again.
+
+    The next run finds the answers in `Context.answers` and `state` in `Context.state`. Needed only when several
+    questions shall be asked at once; otherwise the methods of `Context` are simpler.
+    """
+
+    requests: Mapping[str, Question] = {}
+    """Key -> question."""
+    state: str = ""
+
+
+class Home(Struct, frozen=True, eq=False, kw_only=True, dict=True):
+    """The server, as far as all its requests share it."""
+
+    info: Implementation
+    """Which program this is."""
+    instructions: str | None
+    """How to use the server, for the model."""
+    chapters: "Sequence[Extension[Call]]"
+    """Answer its methods."""
+    middleware: Sequence[Middleware]
+    """Where there is any, it is to see results as types, so that finished JSON is not enough."""
+    errors: ErrorPolicy
+    """How much others read of an unexpected exception."""
+    page_size: int
+    """How many entries a page of a list has at the most."""
+    life: Life | None
+    """The lifespan, if there is one."""
+    sealer: Sealer
+    """Seals and opens journals."""
+    publish: Publish
+    read: "Callable[[str, Call], Awaitable[ReadResourceResult]]"
+    """Reads one of the server's own resources for a running handler. Raises `ResourceNotFound`."""
+
+    @cached_property
+    def info_json(self) -> Raw:
+        """Which program this is, as JSON."""
+        return raw(self.info)
+
+    def capabilities(self) -> ServerCapabilities:
+        """Tell what the server can do, as far as features were added."""
+        capabilities = ServerCapabilities()
+        for chapter in self.chapters:
+            chapter.declare(capabilities)
+        return capabilities
+
+
+class Call(Admitted, eq=False):
+    """One running request: it was admitted, so `era`, `params`, `meta` and `declared` are known.
+
+    `params` is the Struct that the row names, `meta` has the keys of its `_meta` that the specification names, `era`
+    the rules of its version, `declared` its version and what the client said about itself.
+    """
+
+    exchange: Exchange
+    """The request as it came, and the way back."""
+    row: Method[Any, Any]
+    """Its method."""
+    home: Home
+    """The server."""
+    progress: float = -inf
+    """The last progress that was told."""
+    _journal: Journal | None = None
+    _bridge: Bridge | None = None
+
+    @property
+    def sender(self) -> Sender:
+        """Who sent the request, as the transport knows."""
+        return self.exchange.sender
+
+    @property
+    def session(self) -> Session | None:
+        """The session that `initialize` opened, where there is one."""
+        return self.exchange.sender.session
+
+    @property
+    def facts(self) -> Facts:
+        """The facts of the request's protocol version."""
+        return self.declared.facts
+
+    @property
+    def journal(self) -> Journal:
+        """The questions, answers and side effects of all runs of this request.
+
+        Raises `InvalidParams` for a `requestState` that is forged, foreign or too old.
+        """
+        if self._journal is None:
+            self._journal = self._opened() if self.row.may_ask else Journal()
+        return self._journal
+
+    @property
+    def bridge(self) -> Bridge:
+        """The way back from a thread. To be asked for on the event loop first."""
+        if self._bridge is None:
+            self._bridge = Bridge()
+        return self._bridge
+
+    async def notify(self, note: Note[Any], params: Struct | None = None) -> None:
+        """Send a notification on the stream of this request, if its version has that notification."""
+        version = self.declared.facts.version
+        if note.exists(version):
+            await self.exchange.notify(Notification(note.name, narrow(params, version)))
+
+    async def ask(self, row: Method[Any, A], params: Struct, key: str | None = None) -> A:
+        """Ask the client something, and wait for the answer; in modern versions a later run of the handler finds it.
+
+        `key` names the question; by default its place in the order of the handler's questions does. Raises
+        `MissingClientCapability`, `RPCError` for an error in the place of an answer, and `LocalProtocolError` where
+        nothing may be asked.
+        """
+        question, journal = self._question(row, params), self.journal
+        key = journal.key(key)
+        try:
+            answer = self.era.ask(journal, self.row, key, question)
+        finally:
+            for dropped, why in journal.take_dropped():
+                log.warning("%s: dropped the answer recorded under %r: %s", self.row.name, dropped, why)
+        if answer is None:
+            answer = await self._send(row, params)
+            journal.answer(key, answer)
+        try:
+            return row.read_result(answer)
+        except RemoteProtocolError as error:
+            raise InvalidParams(f"The client's answer is not a result of {row.name}: {error.__cause__}") from None
+
+    async def ask_all(self, required: InputRequired) -> None:
+        """Ask the questions that a handler returned. After that its next run finds the answers.
+
+        Raises `MissingClientCapability`, and `Suspend` in versions where this run ends with the questions.
+        """
+        if not self.row.may_ask:
+            raise LocalProtocolError(f"Nothing can be asked while {self.row.name} is answered")
+        asked = {key: _request_of(question) for key, question in required.requests.items()}
+        requests = {key: self._question(row, params) for key, (row, params) in asked.items()}
+        self.journal.leave(requests, required.state)
+        self.era.suspend(requests)
+        for key, (row, params) in asked.items():
+            self.journal.answer(key, await self._send(row, params))
+        self.journal.rewind()
+
+    def seal(self) -> str:
+        """Write the journal down as the `requestState` of a result."""
+        return self.home.sealer.seal(self.journal.write(), _bound(self.exchange), time.time())
+
+    def _opened(self) -> Journal:
+        state: str | None = getattr(self.params, "request_state", None)
+        responses: dict[str, Raw] | None = getattr(self.params, "input_responses", None)
+        if state is None:
+            return Journal(responses=responses)
+        try:
+            page = self.home.sealer.open(state, _bound(self.exchange), time.time())
+        except SealBroken:
+            raise InvalidParams(
+                "requestState was not issued for this request, or is too old; send the request without it"
+            ) from None
+        return Journal(page, responses)
+
+    def _question(self, row: Method[Any, Any], params: Struct) -> InputRequest:
+        require(self.declared, row.name, params)
+        return InputRequest(method=row.name, params=raw(narrow(params, self.facts.version)))
+
+    async def _send(self, row: Method[Any, Any], params: Struct) -> Raw:
+        """Ask by a request of our own."""
+        if isinstance(params, ElicitParams) and params.mode == "url":
+            params = replace(params, elicitation_id=os.urandom(16).hex())
+        response = await self.exchange.ask(row.name, narrow(params, self.facts.version))
+        if isinstance(response, Failure):
+            error = response.error
+            raise RPCError.received(error.code, error.message, error.data)
+        result: Raw = response.result
+        return result
+
+
+def session_of(call: Call) -> Session:
+    """Give the session of a request. Raises `InvalidRequest` where the transport keeps none."""
+    if call.session is None:
+        raise InvalidRequest("This transport keeps no sessions")
+    return call.session
+
+
+def _request_of(question: Question) -> tuple[Method[Any, Any], Params]:
+    """Tell which request asks a question."""
+    if question is None:
+        return ROOTS_LIST, NoParams()
+    return (ELICIT if isinstance(question, ElicitParams) else CREATE_MESSAGE), question
+
+
+def _bound(exchange: Exchange) -> bytes:
+    """Tell what a state is bound to: who asked, and for what, leaving out what differs from round to round."""
+    request = exchange.request
+    params: dict[str, Any] = msgspec.json.decode(request.params)
+    said = {key: value for key, value in params.items() if key not in _PER_ROUND}
+    content = msgspec.json.encode([exchange.sender.principal, request.method, said], order="sorted")
+    return hashlib.blake2b(content, digest_size=16).digest()

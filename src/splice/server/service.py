@@ -1,0 +1,118 @@
+"""The one entry for requests: looks the method up, admits the request, and runs its answer until there is a response.
+
+https://modelcontextprotocol.io/specification/2026-07-28/schema
+"""
+
+import inspect
+import logging
+from collections.abc import Callable
+from functools import reduce
+from typing import Any
+
+from msgspec import Raw
+
+from splice.errors import LocalProtocolError, MethodNotFound
+from splice.protocol.input import InputRequiredResult
+from splice.protocol.jsonrpc import Notification, Response, Success
+from splice.protocol.lifecycle import INITIALIZED
+from splice.protocol.methods import Method
+from splice.protocol.versions import Facts
+from splice.rules.eras import admit
+from splice.rules.extensions import heard, served
+from splice.server.call import Answer, Call, Home, InputRequired, Middleware
+from splice.server.failures import ends_the_task, failure_of, questions_in
+from splice.transports.base import Exchange, Sender, Service
+
+log = logging.getLogger("splice.server")
+
+MAX_ROUNDS = 16
+"""How often a handler may return `InputRequired` for one request, where the client is asked in between."""
+
+_UNKNOWN: tuple[None, None] = (None, None)
+
+
+class ChapterService(Service):
+    """Answers the methods of its chapters and extensions. `drain` ends the streams that would run for ever."""
+
+    def __init__(self, home: Home, drain: Callable[[], None]) -> None:
+        self.home = home
+        self._life, self._info_json, self._drain = home.life, home.info_json, drain
+        self._heard = heard(home.chapters)
+        self._served: dict[str, tuple[Method[Any, Any], Answer]] = {
+            name: (each.row, reduce(_around, reversed(home.middleware), each.answer))
+            for name, each in served(home.chapters).items()
+        }
+
+    async def handle(self, exchange: Exchange) -> Response:
+        """Answer one request, whatever transport it came by. Never raises, but for being cancelled."""
+        request = exchange.request
+        row, answer = self._served.get(request.method, _UNKNOWN)
+        facts = call = None
+        try:
+            admitted = admit(request, exchange.sender.session, row, exchange.confirm)
+            era, facts = admitted.era, admitted.declared.facts
+            if row is None or answer is None:
+                raise MethodNotFound("Method not found")  # noqa: TRY301 - for type checkers: `admit` raised it already
+            call = Call(era, admitted.params, admitted.meta, admitted.declared, exchange, row, self.home)
+            if self._life is not None:
+                await self._life.begin()
+            result = await answer(call)
+            if isinstance(result, InputRequired):
+                result = await _answered(call, answer, result)
+            if not isinstance(result, Raw):
+                result = era.finish(result, facts, self._info_json)
+            return Success(request.id, result)
+        except BaseException as error:
+            if ends_the_task(error):
+                raise
+            return self._ended_by(error, exchange, call, facts)
+
+    async def hear(self, note: Notification, sender: Sender) -> None:
+        """Take a notification that belongs to no exchange. What its listener raises is logged."""
+        session = sender.session
+        if note.method == INITIALIZED.name and session is not None:
+            session.ready = True
+        listening = self._heard.get(note.method)
+        if listening is None:
+            return
+        try:
+            done = listening.hear(listening.row.read_params(note.params))
+            if inspect.isawaitable(done):
+                await done
+        except Exception:
+            log.exception("the listener for %s failed", note.method)
+
+    async def drain(self) -> None:
+        """End the streams that would run for ever."""
+        self._drain()
+
+    async def close(self) -> None:
+        """Leave the lifespan. Raises what it raises."""
+        if self._life is not None:
+            await self._life.end()
+
+    def _ended_by(self, error: BaseException, exchange: Exchange, call: Call | None, facts: Facts | None) -> Response:
+        """Answer with what ended a run: questions for the client, or an error."""
+        request = exchange.request
+        if call is not None and (questions := questions_in(error)) is not None:
+            try:
+                result = InputRequiredResult(input_requests=questions, request_state=call.seal())
+                return Success(request.id, call.era.finish(result, call.facts, self._info_json))
+            except Exception as failed:  # noqa: BLE001 - the questions cannot be written: that is what ended the run
+                error = failed
+        return failure_of(request.id, error, facts, request.method, self.home.errors)
+
+
+async def _answered(call: Call, answer: Answer, result: Any) -> Any:
+    """Ask the client by requests of our own, and run the answer again, until it has a result."""
+    for _ in range(MAX_ROUNDS):
+        await call.ask_all(result)
+        result = await answer(call)
+        if not isinstance(result, InputRequired):
+            return result
+    raise LocalProtocolError(f"the handler asked {MAX_ROUNDS} times and still has no result")
+
+
+def _around(answer: Answer, middleware: Middleware) -> Answer:
+    """Put middleware around an answer."""
+    return lambda call: middleware(call, answer)

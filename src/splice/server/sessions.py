@@ -1,0 +1,261 @@
+"""What outlasts a request: the session that `initialize` opens, and who wants to hear of changes.
+
+A modern client opens a `subscriptions/listen` stream with a filter. A legacy client hears of every list that
+changed, and of the resources it subscribed to. Changes are levels, not events: what a slow listener has not been
+told yet is kept once, however often it changes, so a listener can never fall behind by more than its own filter.
+
+Streams and sessions are looked up by change, on the event loop that serves them; nothing is searched.
+
+https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning
+https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions
+https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle
+https://modelcontextprotocol.io/specification/2025-11-25/server/resources#subscriptions
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Iterable
+from typing import Any
+
+from msgspec.structs import replace
+
+from splice.errors import InvalidRequest, MethodNotFound
+from splice.protocol.capabilities import ClientCapabilities, ServerCapabilities
+from splice.protocol.jsonrpc import Notification
+from splice.protocol.lifecycle import DISCOVER, INITIALIZE, META_SUBSCRIPTION_ID, PING, DiscoverResult, InitializeResult
+from splice.protocol.logging import SET_LEVEL
+from splice.protocol.narrow import narrow
+from splice.protocol.resources import RESOURCES_SUBSCRIBE, RESOURCES_UNSUBSCRIBE
+from splice.protocol.subscriptions import (
+    ACKNOWLEDGED,
+    LISTS,
+    RESOURCE_UPDATED,
+    SUBSCRIPTIONS_LISTEN,
+    AcknowledgedParams,
+    ListChangedParams,
+    ListenResult,
+    ResourceUpdatedParams,
+    SubscriptionFilter,
+)
+from splice.protocol.wire import EmptyResult
+from splice.rules.eras import discoverable_versions, handshake_version
+from splice.rules.extensions import Extension, Served
+from splice.rules.sessions import Session
+from splice.server.call import Call, Change, session_of
+from splice.transports.base import Exchange
+
+MAX_SUBSCRIPTIONS = 10_000
+"""How many resources one session may subscribe to."""
+
+LIST_CHANGES: tuple[Change, ...] = tuple((note.name, None) for note in LISTS.values())
+
+END: Change = ("", None)
+"""The last change: streams end."""
+
+
+def updated(uri: str) -> Change:
+    """Name the change of one resource."""
+    return RESOURCE_UPDATED.name, uri
+
+
+def change_note(change: Change, meta: dict[str, Any] | None = None) -> Notification:
+    """Build the notification that tells of a change."""
+    method, uri = change
+    if uri is not None:
+        return Notification(method, ResourceUpdatedParams(uri=uri, meta=meta))
+    return Notification(method, None if meta is None else ListChangedParams(meta=meta))
+
+
+class Listener:
+    """One open `subscriptions/listen` stream."""
+
+    __slots__ = ("changes", "waiting", "wanted")
+
+    def __init__(self, wanted: SubscriptionFilter) -> None:
+        self.changes: dict[Change, None] = {}
+        self.waiting: asyncio.Future[None] | None = None  # an Event would cost each open stream 700 bytes more
+        lists = [(note.name, None) for name, note in LISTS.items() if getattr(wanted, f"{name}_list_changed")]
+        self.wanted: tuple[Change, ...] = (
+            END,
+            *lists,
+            *map(updated, dict.fromkeys(wanted.resource_subscriptions or ())),
+        )
+
+    def tell(self, change: Change) -> None:
+        """Remember a change until the stream takes it."""
+        self.changes[change] = None
+        if self.waiting is not None and not self.waiting.done():
+            self.waiting.set_result(None)
+
+    async def run(self, exchange: Exchange, meta: dict[str, Any]) -> None:
+        """Pass changes on until the last one."""
+        while True:
+            while not self.changes:
+                self.waiting = asyncio.get_running_loop().create_future()
+                await self.waiting
+            change = next(iter(self.changes))
+            if change == END:
+                return
+            del self.changes[change]
+            await exchange.notify(change_note(change, meta))
+
+
+class _Audience:
+    """The streams and sessions on one event loop, by what they want to hear. Touched on that loop only."""
+
+    def __init__(self) -> None:
+        self.listeners: dict[Change, set[Listener | Session]] = {}
+
+    def add(self, listener: Listener | Session, changes: Iterable[Change]) -> None:
+        for change in changes:
+            self.listeners.setdefault(change, set()).add(listener)
+
+    def remove(self, listener: Listener | Session, changes: Iterable[Change]) -> None:
+        for change in changes:
+            found = self.listeners.get(change, set())
+            found.discard(listener)
+            if not found:
+                self.listeners.pop(change, None)
+
+    def tell(self, change: Change) -> None:
+        note = change_note(change)
+        for listener in tuple(self.listeners.get(change, ())):  # a session that cannot be told may end, and leave
+            if isinstance(listener, Listener):
+                listener.tell(change)
+            elif listener.ready:
+                listener.push(note)
+
+
+class Subscriptions(Extension[Call]):
+    """The chapter of `subscriptions/listen`, and of subscribing to resources up to 2025-11-25.
+
+    It knows every stream and session of one server, each on the event loop that serves it.
+    """
+
+    def __init__(self) -> None:
+        listen = Served(SUBSCRIPTIONS_LISTEN, self.listen)
+        subscribe = Served(RESOURCES_SUBSCRIBE, self.subscribe)
+        unsubscribe = Served(RESOURCES_UNSUBSCRIBE, self.unsubscribe)
+        super().__init__("subscriptions", methods=(listen, subscribe, unsubscribe))
+        self._audiences: dict[asyncio.AbstractEventLoop, _Audience] = {}
+
+    def declare(self, capabilities: ServerCapabilities | ClientCapabilities) -> None:
+        """Declare nothing: the chapters whose lists change do."""
+
+    def publish(self, change: Change) -> None:
+        """Tell everybody who wants to know. May be called on any thread."""
+        here = _running_loop()
+        for loop, audience in tuple(self._audiences.items()):
+            if loop.is_closed():
+                self._audiences.pop(loop, None)
+            elif loop is here:
+                audience.tell(change)
+            else:
+                with contextlib.suppress(RuntimeError):  # it was closed this very moment
+                    loop.call_soon_threadsafe(audience.tell, change)
+
+    def close(self) -> None:
+        """End every stream with its result."""
+        self.publish(END)
+
+    def join(self, session: Session) -> None:
+        """Tell a session of changed lists from now on, until it ends."""
+        audience = self._here()
+        audience.add(session, LIST_CHANGES)
+        session.ended = lambda: audience.remove(session, (*LIST_CHANGES, *map(updated, session.subscriptions)))
+
+    async def listen(self, call: Call) -> ListenResult:
+        """Pass on the changes that were asked for, until the client closes the stream or the server stops."""
+        has, exchange = call.home.capabilities(), call.exchange
+        wanted = replace(call.params.notifications)
+        for name in LISTS:
+            if getattr(has, name) is None:
+                setattr(wanted, f"{name}_list_changed", None)
+        if has.resources is None:
+            wanted.resource_subscriptions = None
+        meta: dict[str, Any] = {META_SUBSCRIPTION_ID: exchange.request.id}
+        audience, listener = self._here(), Listener(wanted)
+        audience.add(listener, listener.wanted)
+        try:
+            await exchange.notify(Notification(ACKNOWLEDGED.name, AcknowledgedParams(notifications=wanted, meta=meta)))
+            await listener.run(exchange, meta)
+        finally:
+            audience.remove(listener, listener.wanted)
+        return ListenResult(meta=dict(meta))
+
+    async def subscribe(self, call: Call) -> EmptyResult:
+        """Remember that this session wants to hear when a resource changes."""
+        session, uri = session_of(call), call.params.uri
+        if call.home.capabilities().resources is None:
+            raise MethodNotFound("This server offers no resources")
+        if len(session.subscriptions) >= MAX_SUBSCRIPTIONS and uri not in session.subscriptions:
+            raise InvalidRequest(f"This session has {MAX_SUBSCRIPTIONS} subscriptions, and may have no more")
+        session.subscriptions.add(uri)
+        self._here().add(session, [updated(uri)])
+        return EmptyResult()
+
+    async def unsubscribe(self, call: Call) -> EmptyResult:
+        """Forget a subscription; one that does not exist is forgotten already."""
+        session, uri = session_of(call), call.params.uri
+        session.subscriptions.discard(uri)
+        self._here().remove(session, [updated(uri)])
+        return EmptyResult()
+
+    def _here(self) -> _Audience:
+        return self._audiences.setdefault(asyncio.get_running_loop(), _Audience())
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    """Tell which loop runs on this thread; None on one of the threads of `def` handlers."""
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
+
+
+class Opening(Extension[Call]):
+    """The chapter of `initialize`, `server/discover`, `ping` and `logging/setLevel`."""
+
+    def __init__(self, subscriptions: Subscriptions) -> None:
+        opening = Served(INITIALIZE, self.initialize), Served(DISCOVER, self.discover)
+        super().__init__("opening", methods=(*opening, Served(PING, self.ping), Served(SET_LEVEL, self.set_level)))
+        self._subscriptions = subscriptions
+
+    def declare(self, capabilities: ServerCapabilities | ClientCapabilities) -> None:
+        """Declare that handlers may log."""
+        if isinstance(capabilities, ServerCapabilities):
+            capabilities.logging = {}
+
+    async def initialize(self, call: Call) -> InitializeResult:
+        """Open the session. The only method that changes what later requests may do."""
+        session, params, home = session_of(call), call.params, call.home
+        if session.declared is not None:
+            raise InvalidRequest("This session is initialized already")
+        version = handshake_version(params.protocol_version)
+        session.open(version, params.capabilities, params.client_info)
+        self._subscriptions.join(session)
+        result = InitializeResult(
+            protocol_version=version,
+            capabilities=home.capabilities(),
+            server_info=home.info,
+            instructions=home.instructions,
+        )
+        return narrow(result, version)
+
+    async def discover(self, call: Call) -> DiscoverResult:
+        """Say what this server speaks and offers."""
+        return DiscoverResult(
+            supported_versions=discoverable_versions(),
+            capabilities=call.home.capabilities(),
+            instructions=call.home.instructions,
+        )
+
+    async def ping(self, call: Call) -> EmptyResult:  # noqa: ARG002 - it says nothing
+        """Say that we are here."""
+        return EmptyResult()
+
+    async def set_level(self, call: Call) -> EmptyResult:
+        """Remember from which level on this session wants log messages."""
+        session_of(call)
+        call.declared.log_level = call.params.level
+        return EmptyResult()

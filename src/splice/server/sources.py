@@ -1,0 +1,297 @@
+"""Where the tools, resources and prompts of a server come from, and how they are listed.
+
+A source gives entries. An entry has a `definition`, which is listed, and `run`, which is called. What an author adds
+to a server is in its `Local` source; others may be added beside it: a remote server, or any source under a prefix or
+behind a filter. The first source that has a name wins.
+
+https://modelcontextprotocol.io/specification/2026-07-28/server
+"""
+
+import base64
+import threading
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
+from itertools import chain
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+
+from msgspec import Raw, Struct
+from msgspec.structs import replace
+
+from splice.errors import InvalidParams, MethodNotFound
+from splice.protocol.capabilities import ClientCapabilities, ServerCapabilities
+from splice.protocol.jsonrpc import raw
+from splice.protocol.methods import Method
+from splice.protocol.prompts import Prompt
+from splice.protocol.resources import Resource, ResourceTemplate
+from splice.protocol.subscriptions import LISTS
+from splice.protocol.tools import Tool
+from splice.protocol.versions import Facts
+from splice.protocol.wire import PageResult
+from splice.rules.extensions import Extension, Served
+from splice.server.call import Call, Publish
+
+D = TypeVar("D", bound=Struct)
+D_co = TypeVar("D_co", covariant=True)
+
+_KEYS: dict[type, str] = {Tool: "name", Prompt: "name", Resource: "uri", ResourceTemplate: "uri_template"}
+
+
+class Entry(Protocol[D_co]):
+    """Something that is listed."""
+
+    @property
+    def definition(self) -> D_co:
+        """Its description, which stands in the list."""
+        ...
+
+    @property
+    def run(self) -> Callable[..., Awaitable[Any]]:
+        """The way to call it: an async method that takes a `Call`, for resources and templates also the URI.
+
+        It returns the result, or `InputRequired`. What a tool raises becomes a result that the model can read, except
+        for an `RPCError`. The call of a resource may be that of a tool whose handler wants to read it.
+        """
+        ...
+
+
+class Source(Protocol[D_co]):
+    """Gives entries of one kind."""
+
+    async def entries(self) -> Sequence[Entry[D_co]]:
+        """List all entries: the same object as before as long as nothing changed."""
+        ...
+
+    async def find(self, key: str) -> Entry[D_co] | None:
+        """Find the entry of a name, or of a URI: a source of templates finds the one that a URI matches."""
+        ...
+
+    def watch(self, changed: Callable[[], None]) -> None:
+        """Call `changed` whenever the entries change, on any thread."""
+        ...
+
+
+def key_of(entry: Entry[Any]) -> str:
+    """Tell by what an entry is found: its name, URI or template."""
+    key: str = getattr(entry.definition, _KEYS[type(entry.definition)])
+    return key
+
+
+class Described(Struct, Generic[D], frozen=True, eq=False):
+    """An entry made of its two parts."""
+
+    definition: D
+    run: Callable[..., Awaitable[Any]]
+
+
+class Local(Generic[D]):
+    """Entries that were added one by one, in that order. May be changed on any thread."""
+
+    def __init__(self, noun: str = "entry") -> None:
+        self.used = False
+        """There was an entry once: what clients were told of stays, if only as an empty list."""
+        self.noun = noun
+        self._entries: dict[str, Entry[D]] = {}
+        self._listed: tuple[Entry[D], ...] = ()
+        self._lock = threading.Lock()
+        self._watching: list[Callable[[], None]] = []
+
+    def add(self, entry: Entry[D]) -> None:
+        """Add an entry. Raises `ValueError` when its name is taken."""
+        key = key_of(entry)
+        with self._lock:
+            if key in self._entries:
+                raise ValueError(f"a {self.noun} {key!r} exists already; remove it first to replace it")
+            self._entries[key] = entry
+            self._listed = *self._listed, entry
+            self.used = True
+        self._tell()
+
+    def remove(self, key: str) -> None:
+        """Remove an entry. Raises `KeyError` when there is none of that name."""
+        with self._lock:
+            if self._entries.pop(key, None) is None:
+                raise KeyError(f"there is no {self.noun} {key!r}")
+            self._listed = tuple(self._entries.values())
+        self._tell()
+
+    def get(self, key: str) -> Entry[D] | None:
+        """Look an entry up by its name."""
+        return self._entries.get(key)
+
+    async def entries(self) -> Sequence[Entry[D]]:
+        """List all entries: the same object as long as nothing changed."""
+        return self._listed
+
+    async def find(self, key: str) -> Entry[D] | None:
+        """Look an entry up by its name."""
+        return self._entries.get(key)
+
+    def watch(self, changed: Callable[[], None]) -> None:
+        """Call `changed` after each change."""
+        self._watching.append(changed)
+
+    def _tell(self) -> None:
+        for changed in self._watching:
+            changed()
+
+
+class _View(Generic[D]):
+    """Another source, seen differently. Made anew when the other one changed."""
+
+    def __init__(self, source: Source[D], show: Callable[[Entry[D]], Entry[D] | None]) -> None:
+        self._source = source
+        self._show = show
+        self._seen: Sequence[Entry[D]] = ()
+        self._shown: Sequence[Entry[D]] = ()
+        self.watch = source.watch
+
+    async def entries(self) -> Sequence[Entry[D]]:
+        """List the entries as they are seen here."""
+        entries = await self._source.entries()
+        if entries is not self._seen:
+            shown = [self._show(entry) for entry in entries]
+            self._seen, self._shown = entries, [entry for entry in shown if entry is not None]
+        return self._shown
+
+    async def find(self, key: str) -> Entry[D] | None:
+        """Find an entry as it is seen here."""
+        entry = await self._source.find(key)
+        return None if entry is None else self._show(entry)
+
+
+class Filtered(_View[D]):
+    """The entries of a source whose definition `keep` accepts."""
+
+    def __init__(self, source: Source[D], keep: Callable[[D], bool]) -> None:
+        super().__init__(source, lambda entry: entry if keep(entry.definition) else None)
+
+
+class Prefixed(_View[D]):
+    """The tools or prompts of a source, with a prefix before their names."""
+
+    def __init__(self, source: Source[D], prefix: str) -> None:
+        super().__init__(
+            source, lambda entry: Described(replace(entry.definition, name=prefix + key_of(entry)), entry.run)
+        )
+        self._prefix = prefix
+
+    async def find(self, key: str) -> Entry[D] | None:
+        """Find an entry by its name with the prefix."""
+        return await super().find(key[len(self._prefix) :]) if key.startswith(self._prefix) else None
+
+
+class Listing(Generic[D]):
+    """One list of a server: its sources in order, and the pages that were written of them.
+
+    A page is written as JSON once per version, and again only after the entries changed.
+    """
+
+    def __init__(
+        self,
+        row: Method[Any, Any],
+        field: str,
+        local: Local[D],
+        show: Callable[[D, Facts], D] = lambda definition, _: definition,
+    ) -> None:
+        self.row = row
+        self.local = local
+        self.sources: list[Source[D]] = [local]
+        self._field = field
+        self._show = show
+        self._parts: Sequence[Sequence[Entry[D]]] = ()
+        self._entries: Sequence[Entry[D]] = ()
+        self._pages: dict[tuple[str, int], Raw] = {}
+
+    async def find(self, key: str) -> Entry[D] | None:
+        """Find an entry in the first source that has it."""
+        for source in self.sources:
+            if (found := await source.find(key)) is not None:
+                return found
+        return None
+
+    async def named(self, name: str) -> Entry[D]:
+        """Find the entry that a request names. Raises `InvalidParams`."""
+        entry = await self.find(name)
+        if entry is None:
+            raise InvalidParams(f"Unknown {self.local.noun}: {name}")
+        return entry
+
+    async def page(self, call: Call) -> PageResult | Raw:
+        """Answer a request for one page: with a Struct for middleware, else with finished JSON.
+
+        Raises `InvalidParams` for a cursor that this server did not give.
+        """
+        parts = [await source.entries() for source in self.sources]
+        if parts != self._parts:
+            first: dict[str, Entry[D]] = {}
+            for entry in chain.from_iterable(parts):
+                first.setdefault(key_of(entry), entry)
+            self._parts, self._entries, self._pages = parts, tuple(first.values()), {}
+        home, facts, cursor = call.home, call.declared.facts, call.params.cursor
+        start = 0 if cursor is None else _position(cursor, home.page_size, len(self._entries))
+        if home.middleware:
+            return self._cut(start, home.page_size, facts)
+        key = facts.version, start
+        page = self._pages.get(key)
+        if page is None:
+            result = call.era.finish(self._cut(start, home.page_size, facts), facts, home.info_json)
+            self._pages[key] = page = raw(result)
+        return page
+
+    def _cut(self, start: int, size: int, facts: Facts) -> PageResult:
+        end = start + size
+        definitions = [self._show(entry.definition, facts) for entry in self._entries[start:end]]
+        cursor = _cursor(end) if end < len(self._entries) else None
+        result: PageResult = self.row.result(**{self._field: definitions}, next_cursor=cursor)
+        return result
+
+
+def _cursor(start: int) -> str:
+    """Name the place where a page starts."""
+    return base64.urlsafe_b64encode(b"%d" % start).decode()
+
+
+def _position(cursor: str, size: int, count: int) -> int:
+    try:
+        start = int(base64.b64decode(cursor, altchars=b"-_", validate=True))
+    except ValueError:
+        start = 0
+    if not 0 < start <= count or start % size > 0 or cursor != _cursor(start):
+        raise InvalidParams("Invalid cursor: it is not one this server gave; list again from the start")
+    return start
+
+
+Lists: TypeAlias = Mapping[str, Listing[Any]]
+
+
+class Features(Extension[Call]):
+    """A chapter of features: its lists, which are offered once there was an entry, and the method that uses one."""
+
+    def __init__(self, id: str, capability: Struct, lists: Lists, use: Served[Call], publish: Publish) -> None:
+        lists_of = (Served(each.row, partial(self._list, each)) for each in lists.values())
+        super().__init__(id, methods=(*lists_of, use))
+        self.lists = lists
+        """By the kind of source that they take."""
+        self._capability = capability
+        self._changed = partial(publish, (LISTS[id].name, None))
+        for each in lists.values():
+            each.local.watch(self._changed)
+
+    def declare(self, capabilities: ServerCapabilities | ClientCapabilities) -> None:
+        """Declare the features, if there are any."""
+        if self._offered():
+            setattr(capabilities, self.id, self._capability)
+
+    def add_source(self, kind: str, source: Source[Any]) -> None:
+        """Add a source behind those that are there."""
+        self.lists[kind].sources.append(source)
+        source.watch(self._changed)
+
+    def _offered(self) -> bool:
+        return any(each.local.used or len(each.sources) > 1 for each in self.lists.values())
+
+    async def _list(self, listing: Listing[Any], call: Call) -> PageResult | Raw:
+        """Answer a request for one page of a list. Raises `MethodNotFound` when clients are not told of it."""
+        if not listing.local.used and not self._offered():
+            raise MethodNotFound(f"This server offers no {listing.local.noun}s")
+        return await listing.page(call)

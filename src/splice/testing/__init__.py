@@ -1,1 +1,0 @@
-"""Tools for testing servers and clients."""

@@ -1,0 +1,305 @@
+"""A channel of messages: the requests in flight between two peers, in both directions.
+
+A channel moves no bytes. What arrives is given to it message by message, and it sends through a callable; so the same
+rules hold for a pipe, for an HTTP session and for a test. There is no reader task and no queue: each message is acted
+upon when it is given, and a task exists only per request that is being answered.
+
+Two ways in: `take` answers a request in a task of its own and sends the response; `answer` answers it in the
+caller's task and returns the response, as an HTTP POST wants it. Two ways out: `request` for what a client sends,
+`ask` for what a server asks while it answers. All bookkeeping is the exchange table's.
+
+https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from typing import Any, NamedTuple, TypeAlias
+
+from splice.errors import ConnectionClosed, InternalError, LocalProtocolError
+from splice.protocol.jsonrpc import Failure, Message, Notification, Request, Response, encode, failure
+from splice.protocol.progress import CANCELLED, PROGRESS
+from splice.rules.exchanges import ExchangeTable, cancellation, progress_token
+from splice.transports.base import Exchange, Hear, Outgoing, Sender
+from splice.transports.tasks import Background, Stretch
+
+CLEAN_UP_SECONDS = 1.0
+"""How long cancelled work may take to end."""
+
+Send: TypeAlias = Callable[[Message], None]
+"""Sends a message. Never blocks. Raises what encoding raises, but not for a response."""
+
+SendOn: TypeAlias = Callable[[Message], Coroutine[Any, Any, None]]
+"""Sends a message on a stream of its own, waiting while the peer does not read."""
+
+Serve: TypeAlias = Callable[["ChannelExchange"], Coroutine[Any, Any, Response]]
+"""Answers a request. Never raises, but for being cancelled."""
+
+log = logging.getLogger("splice.transport")
+
+
+class Stopped(Exception):
+    """The peer cancelled the request that is being answered, or is gone."""
+
+
+class ChannelExchange(Exchange):
+    """A request that arrived on a channel. HTTP subclasses it: its streams are its own."""
+
+    __slots__ = ("channel", "stretch", "task")
+
+    task: asyncio.Task[Any]
+    """The task that works on the answer, once the request was accepted."""
+
+    def __init__(self, channel: "Channel", request: Request, sender: Sender) -> None:
+        self.request = request  # written out: a call of the base class costs as much as all of this
+        self.sender = sender
+        self.channel = channel
+        self.stretch: Stretch | None = None
+        """The part of the task that works on the answer; None when it is the whole task."""
+
+    @property
+    def is_open(self) -> bool:
+        """It is neither answered nor cancelled."""
+        return self.channel.table.is_open(self.request.id, self)
+
+    def stop(self) -> None:
+        """Cancel the work on the answer."""
+        if self.stretch is not None:
+            self.stretch.end(Stopped())
+        else:
+            self.task.cancel()
+
+    async def notify(self, note: Notification) -> None:
+        """Send a notification, unless the request is answered or cancelled already."""
+        if self.is_open:
+            await self.channel.notify(note)
+
+    async def ask(self, method: str, params: Any) -> Response:
+        """Send the peer a request, and wait for its response. Raises `ConnectionClosed`."""
+        return await self.channel.ask(method, params)
+
+
+class _Waiting(NamedTuple):
+    """A request of ours in flight, and where its response goes."""
+
+    outgoing: Outgoing
+    future: asyncio.Future[Response]
+
+    def fail(self, reason: ConnectionClosed) -> None:
+        if not self.future.done():
+            self.future.set_exception(reason)
+            self.future.exception()  # whoever waits may be gone: then it is nobody's business
+
+
+class Channel:
+    """The requests in flight between two peers that exchange messages.
+
+    `send` sends a message; `serve` answers a request; `hear` takes notifications that belong to no request of ours;
+    `sender` stands in every exchange that `take` begins.
+    """
+
+    def __init__(self, send: Send, serve: Serve, hear: Hear, sender: Sender) -> None:
+        self.table: ExchangeTable[ChannelExchange, _Waiting] = ExchangeTable()
+        self.send = send
+        self._serve = serve
+        self._hear = hear
+        self._sender = sender
+        self._loop = asyncio.get_running_loop()
+        self._background = Background()
+        self._writable: asyncio.Event | None = None
+        """Set when the peer has caught up; None while it reads quickly enough."""
+        self.gone: ConnectionClosed | None = None
+        """Why the channel has ended; None while it has not."""
+
+    # What arrives.
+
+    def take(self, message: Message) -> None:
+        """Act on a message. A request is answered in a task of its own, and the response is sent."""
+        if isinstance(message, Request):
+            exchange = ChannelExchange(self, message, self._sender)
+            refusal = self.table.accept(message.id, exchange)
+            if refusal is None:
+                exchange.task = self._loop.create_task(self._answer(exchange))
+            else:
+                self.send(failure(message.id, refusal))
+        elif isinstance(message, Notification):
+            if not self.note(message):
+                self._background.start(self._hear(message))
+        else:
+            self.settle(message)
+
+    async def _answer(self, exchange: ChannelExchange) -> None:
+        if self._writable is not None:  # work for a peer that does not take its results would only pile them up
+            await self._writable.wait()
+        try:
+            response = await self._serve(exchange)
+        except Exception as error:
+            log.exception("request %r could not be answered", exchange.request.id)
+            response = failure(exchange.request.id, InternalError(f"Internal error: {type(error).__name__}"))
+        if self.table.finish(exchange.request.id, exchange):
+            self.send(response)
+
+    async def answer(self, exchange: ChannelExchange) -> Response | None:
+        """Answer a request in the caller's task. None: it was cancelled, or the channel ended, and nobody waits.
+
+        Raises `RPCError` for a request that may not begin: its id is in flight already, or too many are.
+        """
+        refusal = self.table.accept(exchange.request.id, exchange)
+        if refusal is not None:
+            raise refusal
+        try:
+            with Stretch() as stretch:
+                exchange.stretch, exchange.task = stretch, stretch.task
+                response = await self._serve(exchange)
+        except Stopped:
+            return None
+        finally:
+            wanted = self.table.finish(exchange.request.id, exchange)
+        return response if wanted else None
+
+    def note(self, note: Notification) -> bool:
+        """Act on a notification about a request in flight. False: it is about something else, nothing was done."""
+        if note.method == CANCELLED.name:
+            exchange = self.table.take_cancelled(note)
+            if exchange is not None:
+                exchange.stop()
+        elif note.method == PROGRESS.name:
+            waiting = self.table.take_progress(note)
+            if waiting is not None:
+                self._background.start(waiting.outgoing.hear(note))
+        else:
+            return False
+        return True
+
+    def settle(self, response: Response) -> None:
+        """Give a response to the request of ours that waits for it, if one does."""
+        waiting = None if response.id is None else self.table.settle(response.id)
+        if waiting is None:
+            log.debug("ignored a response nobody waits for: id %r", response.id)
+        elif not waiting.future.done():
+            waiting.future.set_result(response)
+
+    # What leaves.
+
+    async def request(self, outgoing: Outgoing, send: SendOn | None = None) -> Response:
+        """Send a request and wait for its response; cancelling the caller cancels the request at the peer.
+
+        `send` puts it on a stream of its own, and its cancellation too. Raises `ConnectionClosed`, and what `send`
+        raises.
+        """
+        waiting = _Waiting(outgoing, self._loop.create_future())
+        if not self.table.issue(outgoing.id, waiting, progress_token(outgoing.params)):
+            if self.table.closed:
+                raise ConnectionClosed("The connection is being closed" if self.gone is None else str(self.gone))
+            raise LocalProtocolError(f"a request with the id {outgoing.id!r} is still in flight")
+        try:
+            message = Request(outgoing.id, outgoing.method, outgoing.params)
+            if send is not None:
+                await send(message)
+            else:
+                self.send(message)
+                if self._writable is not None:
+                    await self._writable.wait()
+            return await waiting.future
+        except BaseException as error:
+            if self.table.settle(outgoing.id) is not None and isinstance(error, asyncio.CancelledError):
+                self._withdraw(outgoing, send)
+            raise
+
+    async def ask(self, method: str, params: Any, send: SendOn | None = None) -> Response:
+        """Send a request under an id of our own making and wait for its response. As `request` otherwise."""
+        return await self.request(Outgoing(self.table.next_id(), method, params, hear=_ignore), send)
+
+    async def notify(self, note: Notification) -> None:
+        """Send a notification, waiting while the peer does not read. Raises `ConnectionClosed`."""
+        if self.gone is not None:
+            raise ConnectionClosed(str(self.gone))
+        self.send(note)
+        if self._writable is not None:
+            await self._writable.wait()
+
+    def _withdraw(self, outgoing: Outgoing, send: SendOn | None = None) -> None:
+        """Tell the peer that nobody waits for a request any more."""
+        note = cancellation(outgoing.id, outgoing.method)
+        if note is not None and send is not None:
+            self._background.start(send(note))
+        elif note is not None:
+            self.send(note)
+
+    def pause(self) -> None:
+        """Let those who send wait, and begin no work: the peer reads too slowly."""
+        self._writable = self._writable or asyncio.Event()
+
+    def resume(self) -> None:
+        """Let those who send go on: the peer has caught up."""
+        if self._writable is not None:
+            self._writable.set()
+            self._writable = None
+
+    # The end.
+
+    def leave(self, reason: ConnectionClosed) -> None:
+        """Begin no more requests and fail those of ours with `reason`, telling the peer that nobody waits for them."""
+        for _, waiting in self.table.give_up():
+            self._withdraw(waiting.outgoing)
+            waiting.fail(reason)
+
+    async def drain(self, seconds: float) -> None:
+        """Let requests that arrived finish, for so long; then cancel the rest, answering each with an error.
+
+        The peer is not heard any more: what we asked of it fails at once.
+        """
+        for _, waiting in self.table.give_up():
+            waiting.fail(ConnectionClosed("The connection is being closed"))
+        await _wait_for(self.table.inbound, seconds)
+        late = self.table.inbound
+        for exchange in late:
+            self.table.cancel(exchange.request.id)
+            self.send(failure(exchange.request.id, InternalError("The server is shutting down: not finished")))
+            exchange.stop()
+        await _wait_for(late, CLEAN_UP_SECONDS)
+
+    def end(self, reason: ConnectionClosed) -> list[ChannelExchange]:
+        """End the channel now: each request of ours fails with `reason`, and all work for the peer is cancelled.
+
+        Returns the exchanges that were being answered: their handlers may still be cleaning up.
+        """
+        self.gone = self.gone or reason
+        inbound, outbound = self.table.close()
+        self.resume()
+        for _, waiting in outbound:
+            waiting.fail(reason)
+        for exchange in inbound:
+            exchange.stop()
+        return inbound
+
+    async def lost(self, reason: ConnectionClosed) -> None:
+        """End the channel, and give what was cancelled a moment to clean up."""
+        await _wait_for(self.end(reason), CLEAN_UP_SECONDS)
+        await self._background.close()
+
+
+async def _wait_for(exchanges: list[ChannelExchange], seconds: float) -> None:
+    tasks = {exchange.task for exchange in exchanges} - {asyncio.current_task()}
+    if tasks:
+        await asyncio.wait(tasks, timeout=seconds)
+
+
+async def _ignore(note: Notification) -> None:
+    """Drop the notifications of a request whose caller wants none."""
+
+
+def written(message: Message) -> bytes:
+    """Write a message as JSON. A response always is: if that fails, as an internal error with the same id."""
+    try:
+        return encode(message)
+    except Exception as error:
+        if isinstance(message, Response):
+            return encode(unwritable(message, error))
+        raise
+
+
+def unwritable(response: Response, error: Exception) -> Failure:
+    """Build the response that replaces one which cannot be written as JSON, and log why."""
+    log.error("the result of request %r cannot be written as JSON", response.id, exc_info=error)
+    return failure(response.id, InternalError(f"Internal error: the result cannot be written as JSON ({error})"))

@@ -1,0 +1,116 @@
+"""What a server answers a POST or GET with: a JSON response, a stream of server-sent events, a status that refuses.
+
+https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
+https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
+"""
+
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TypeAlias
+
+import msgspec
+from msgspec import Struct
+
+from splice.errors import RemoteProtocolError
+from splice.protocol.jsonrpc import BadMessage, ErrorObject, Failure, Message, RequestId, Response, decode
+from splice.protocol.methods import UNREADABLE
+from splice.rules.http.headers import EVENT_STREAM, JSON, LAST_EVENT_ID_HEADER
+from splice.rules.http.sse import Decoder
+from splice.transports.base import HTTPRefused
+from splice.transports.http.fetch import HTTPResponse
+
+TO_POST: Mapping[str, str] = {"Content-Type": JSON, "Accept": f"{JSON}, {EVENT_STREAM}"}
+"""The headers of every POST."""
+
+_SHOWN_BYTES = 200
+_ERROR_BYTES = 1024 * 1024
+_ONLY_STATUS_COUNTS = frozenset({401, 403})
+
+Take: TypeAlias = Callable[[Message], Awaitable[Response | None]]
+"""Acts on a message from a stream; returns it if it is the response that ends the stream."""
+
+log = logging.getLogger("splice.client")
+
+
+class Cursor(Struct):
+    """The place in a stream that was read last."""
+
+    last_event_id: str = ""
+    retry: int | None = None
+    """How many milliseconds the server asks to wait before reconnecting."""
+
+    def headers(self) -> dict[str, str]:
+        """Write the headers of a GET that goes on from here."""
+        accept = {"Accept": EVENT_STREAM}
+        return {**accept, LAST_EVENT_ID_HEADER: self.last_event_id} if self.last_event_id else accept
+
+
+async def follow(response: HTTPResponse, cursor: Cursor, take: Take) -> Response | None:
+    """Give each message of an event stream to `take`; return the response it returns, or None at the end of the stream.
+
+    An event that is not a message is skipped. Raises `ConnectionClosed`, and `RemoteProtocolError` for an event that
+    is too large.
+    """
+    decoder = Decoder()
+    while (chunk := await response.chunk()) is not None:
+        for event in decoder.feed(chunk):
+            if event.data and event.event == "message":
+                answer = await _take(event.data, take)
+                if answer is not None:
+                    return answer
+        cursor.last_event_id = decoder.last_event_id or cursor.last_event_id
+        cursor.retry = decoder.retry or cursor.retry
+    return None
+
+
+async def _take(data: bytes, take: Take) -> Response | None:
+    try:
+        message = decode(data)
+    except BadMessage as bad:
+        log.warning("skipped an event of the server's that is not a JSON-RPC message: %s", bad.message)
+        return None
+    return await take(message)
+
+
+def response_in(body: bytes, url: str, id: RequestId) -> Response:
+    """Read the body of the response to request `id`. Raises `RemoteProtocolError`."""
+    try:
+        message = decode(body)
+    except BadMessage as bad:
+        raise RemoteProtocolError(f"{url} answered with a body that is not a message: {bad.message}") from bad
+    if isinstance(message, Response) and (message.id == id or message.id is None):
+        return message
+    raise RemoteProtocolError(f"{url} answered with a message that is not the response to this request")
+
+
+class _ErrorBody(Struct):
+    """An error response as servers write it for HTTP, often with a null id."""
+
+    error: ErrorObject
+
+
+_error_decoder = msgspec.json.Decoder(_ErrorBody)
+
+
+async def read_refusal(url: str, response: HTTPResponse, id: RequestId | None) -> Failure:
+    """Read a response whose status is an error: the JSON-RPC error in its body, if it answers request `id`.
+
+    Raises `HTTPRefused` when the body holds none, or the status alone counts.
+    """
+    status = response.status
+    body = await response.start(_ERROR_BYTES)
+    failure = None
+    if id is not None and status not in _ONLY_STATUS_COUNTS:
+        with contextlib.suppress(*UNREADABLE):
+            failure = Failure(_error_decoder.decode(body).error, id)
+    if failure is not None and 400 <= status < 500:
+        return failure
+    text = body[:_SHOWN_BYTES].decode(errors="replace").strip()
+    raise HTTPRefused(f"{url} answered HTTP {status}" + (f": {text}" if text else ""), status, failure)
+
+
+async def check_accepted(url: str, response: HTTPResponse) -> None:
+    """Read the response to what is not a request. Raises `HTTPRefused`."""
+    if not 200 <= response.status < 300:
+        await read_refusal(url, response, None)

@@ -1,0 +1,214 @@
+"""The MCP endpoint as one ASGI callable, for all protocol versions.
+
+It mounts anywhere and needs no lifespan. Who may call is checked first, then what HTTP says of the body, then the
+body. A request that names its own protocol version is answered by itself; everything else belongs to a session.
+
+https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
+"""
+
+from collections.abc import Coroutine, Sequence
+from functools import lru_cache
+from typing import Any, TypedDict, Unpack
+
+from splice.errors import InternalError, InvalidRequest, RPCError
+from splice.protocol.jsonrpc import BadMessage, Request, decode, is_batch
+from splice.rules.eras import names_its_version
+from splice.rules.http.headers import EVENT_STREAM, JSON, Headers, accepts, is_json
+from splice.rules.http.origins import Origins
+from splice.rules.http.status import Refusal, status_of
+from splice.transports.base import Sender, Service
+from splice.transports.http.reply import CLOSE, ASGIMessage, Receive, Scope, Send
+from splice.transports.http.requests import answer, names_version_of_requests, take_other
+from splice.transports.http.sessions import MAX_SESSIONS, SessionLeg
+from splice.transports.http.visits import Ended, Visit, Visits
+
+MAX_BODY_BYTES = 4 * 1024 * 1024
+"""The largest request body taken, unless told otherwise."""
+
+DRAIN_SECONDS = 3.0
+"""How long requests in flight may still run when the endpoint stops."""
+
+PRINCIPAL = "splice.principal"
+"""The key in the ASGI scope under which an authenticating middleware says who calls."""
+
+
+class HTTPOptions(TypedDict, total=False):
+    """How an endpoint differs from the default."""
+
+    allowed_hosts: Sequence[str] | None
+    """Which Host headers are welcome, `name` or `name:port`; by default those of this machine."""
+    allowed_origins: Sequence[str] | None
+    """Which Origin headers are welcome, `scheme://host[:port]`; by default pages of the allowed hosts."""
+    json_response: bool
+    """Answer the requests of sessions with JSON only, never with a stream."""
+    stateless: bool
+    """Keep no sessions."""
+    max_body: int
+    """The largest request body, in bytes."""
+    path: str | None
+    """The one path that is served; None: any."""
+    max_sessions: int
+    """How many sessions there may be."""
+
+
+class HTTPApp:
+    """Serves a service at one HTTP path. The options are those of `HTTPOptions`."""
+
+    def __init__(self, service: Service, **options: Unpack[HTTPOptions]) -> None:
+        self._service = service
+        self._origins = Origins(options.get("allowed_hosts"), options.get("allowed_origins"))
+        self._max_body = options.get("max_body", MAX_BODY_BYTES)
+        path = options.get("path")
+        self._path = None if path is None else "/" + path.strip("/")
+        self._visits = Visits()
+        self._leg = SessionLeg(
+            service,
+            self._visits,
+            max_sessions=options.get("max_sessions", MAX_SESSIONS),
+            json_response=options.get("json_response", False),
+            stateless=options.get("stateless", False),
+        )
+        self._stopping = False
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one HTTP request, as ASGI has it."""
+        if scope["type"] != "http":
+            await self._serve_other(scope, receive, send)
+            return
+        visit = self._visits.enter(scope, receive, send)
+        try:
+            with visit:
+                try:
+                    headers = Headers(scope["headers"])
+                    self._origins.check(headers)
+                    if self._stopping or scope["path"] != self._path or scope.get("root_path"):
+                        self._check_door(scope)
+                    sender = Sender(kind="http", headers=headers, principal=scope.get(PRINCIPAL))
+                    if scope["method"] == "POST":
+                        raw = headers.raw
+                        _check_content(raw(b"content-type"), raw(b"content-encoding"), raw(b"accept"))
+                        body = await self._receive(visit, headers)
+                        work = self._post(body, headers, sender, visit)
+                        del body, headers, raw  # an open stream would keep them
+                        await work
+                    else:
+                        await self._other_method(scope["method"], headers, sender, visit)
+                except Refusal as refusal:
+                    await visit.reply.refuse(refusal, visit.id)
+                except RPCError as error:
+                    id = error.id if isinstance(error, BadMessage) else visit.id
+                    await visit.reply.refuse(Refusal(status_of(error.code), error), id)
+        except Ended as ended:
+            await ended.tell(visit)
+        finally:
+            self._visits.leave(visit)
+
+    async def stop(self, drain_seconds: float = DRAIN_SECONDS) -> None:
+        """Stop serving: streams end with their result, calls may finish for a while, the rest gets an error.
+
+        To be called when the listener is told to stop, before it waits for its connections. Twice is fine.
+        """
+        if not self._stopping:
+            self._stopping = True
+            await self._service.drain()
+            self._leg.end_streams()
+            await self._visits.drain(drain_seconds)
+            self._leg.close()
+            await self._visits.background.close()
+            await self._service.close()
+
+    def _check_door(self, scope: Scope) -> None:
+        if self._stopping:
+            raise Refusal(503, InternalError("The server is shutting down"), [(b"retry-after", b"1"), CLOSE])
+        path: str = scope["path"]
+        if self._path not in (None, path.removeprefix(scope.get("root_path", "")).rstrip("/") or "/"):
+            raise Refusal(404, InvalidRequest(f"There is nothing here; the MCP endpoint is {self._path}"))
+
+    async def _receive(self, visit: Visit, headers: Headers) -> bytes:
+        """Receive the body. Raises `Refusal` (413) when it is too large.
+
+        One that declares itself far too large is not read, and one that waits for permission is not asked for.
+        """
+        declared = headers.raw(b"content-length")
+        patience = 2 if headers.raw(b"expect") is None else 1
+        if declared is not None and declared.isdigit() and int(declared[:18]) > patience * self._max_body:
+            raise self._too_large()
+        visit.state = "arriving"
+        message = await visit.receive()
+        body: bytes = message.get("body", b"")
+        if message.get("more_body") or message["type"] != "http.request" or len(body) > self._max_body:
+            return await self._gather(visit, message)
+        return body
+
+    async def _gather(self, visit: Visit, message: ASGIMessage) -> bytes:
+        """Read on, a body that comes in pieces.
+
+        One that is somewhat too large is read to its end, so that the client gets to read why it was refused.
+        """
+        body, size = bytearray(), 0
+        while message["type"] == "http.request":
+            part, more = message.get("body", b""), message.get("more_body", False)
+            size += len(part)
+            if size <= self._max_body:
+                body += part
+                if not more:
+                    return bytes(body)
+            elif not more or size > 2 * self._max_body:
+                raise self._too_large()
+            message = await visit.receive()
+        visit.reply.lose()
+        raise InvalidRequest("The client left before it had sent the body")
+
+    def _too_large(self) -> Refusal:
+        return Refusal(413, InvalidRequest(f"The body is larger than {self._max_body} bytes"), [CLOSE])
+
+    def _post(self, body: bytes, headers: Headers, sender: Sender, visit: Visit) -> Coroutine[Any, Any, None]:
+        """Choose who answers a POST."""
+        visit.state = "passing"
+        is_alone = names_version_of_requests(headers.raw(b"mcp-protocol-version"))
+        if body[:1] != b"{" and is_batch(body):
+            if is_alone:
+                raise InvalidRequest("Invalid request: the protocol version has no batches; send one message")
+            return self._leg.post_batch(body, headers, sender, visit)
+        message = decode(body)
+        if isinstance(message, Request):
+            visit.id = message.id
+            if is_alone or names_its_version(message.params):
+                return answer(self._service, message, sender, visit)
+        return take_other(message, visit) if is_alone else self._leg.post(message, headers, sender, visit)
+
+    async def _other_method(self, method: str, headers: Headers, sender: Sender, visit: Visit) -> None:
+        only_post = self._leg.stateless or names_version_of_requests(headers.raw(b"mcp-protocol-version"))
+        if method == "GET" and not only_post:
+            await self._receive(visit, headers)
+            await self._leg.get(headers, sender, visit)
+        elif method == "DELETE" and not only_post:
+            await self._leg.delete(headers, sender, visit)
+        else:
+            allow = b"POST" if only_post else b"GET, POST, DELETE"
+            raise Refusal(405, InvalidRequest(f"{method} has no meaning here"), [(b"allow", allow)])
+
+    # What is not HTTP.
+
+    async def _serve_other(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+        elif scope["type"] == "lifespan":
+            self._stopping = False
+            while (await receive())["type"] == "lifespan.startup":
+                await send({"type": "lifespan.startup.complete"})
+            await self.stop()
+            await send({"type": "lifespan.shutdown.complete"})
+        else:
+            raise ValueError(f"cannot serve {scope['type']!r}")
+
+
+@lru_cache(maxsize=64)
+def _check_content(content_type: bytes | None, encoding: bytes | None, accept: bytes | None) -> None:
+    """Check what the headers say of a body and of its answer. Raises `Refusal`; what is fine is remembered."""
+    if not is_json(content_type):
+        raise Refusal(415, InvalidRequest(f"POST needs `Content-Type: {JSON}`, in UTF-8"))
+    if encoding not in (None, b"identity"):
+        raise Refusal(415, InvalidRequest("The body must not be compressed"))
+    if not accepts(accept, JSON, EVENT_STREAM):
+        raise Refusal(406, InvalidRequest(f"POST needs `Accept: {JSON}, {EVENT_STREAM}`"))

@@ -1,0 +1,154 @@
+"""A client's way to a server over Streamable HTTP.
+
+Each message is a POST of its own. The response is JSON, or a stream of events that ends with the JSON-RPC response.
+What was agreed decides what accompanies a message: headers that repeat what the body says, or a `ClientSession`.
+
+https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
+https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from functools import partial
+
+from splice.errors import ConnectionClosed
+from splice.protocol.jsonrpc import MAX_MESSAGE_BYTES, Message, Notification, Request, Response, encode
+from splice.protocol.progress import CANCELLED
+from splice.protocol.versions import Facts
+from splice.rules.http.headers import EVENT_STREAM, JSON, SESSION_HEADER, standard_headers
+from splice.transports.base import HTTPRefused, Link, Outgoing, Receiver
+from splice.transports.http.answers import TO_POST, Cursor, check_accepted, follow, read_refusal, response_in
+from splice.transports.http.client_session import ClientSession
+from splice.transports.http.fetch import Endpoint, HTTPResponse
+from splice.transports.tasks import Stretch, finish
+
+log = logging.getLogger("splice.client")
+
+
+class HTTPLink(Link):
+    """The way to the server at `url`. `headers` go out with every request, and to no other origin."""
+
+    def __init__(self, url: str, headers: Mapping[str, str], receiver: Receiver) -> None:
+        self._endpoint = Endpoint(url, headers)
+        self._receiver = receiver
+        self._facts: Facts | None = None
+        self._offered_session: str | None = None
+        self._session: ClientSession | None = None
+        self._running: set[Stretch] = set()
+        self._closing: asyncio.Task[None] | None = None
+
+    def agree(self, facts: Facts | None) -> None:
+        """Send what this version wants beside the body; None: only the body.
+
+        The session of a version that has them is the one that the last response before the agreement named.
+        """
+        self._facts = facts
+        self._session = None
+        if facts is not None and not facts.mirrored_headers:
+            self._session = ClientSession(self._endpoint, self._offered_session, facts, self._receiver)
+
+    async def listen(self) -> None:
+        """Open the stream for what belongs to no request, where the version has one."""
+        if self._session is not None:
+            await self._session.listen()
+
+    async def exchange(self, outgoing: Outgoing) -> Response:
+        """POST a request and wait for its response.
+
+        Raises `ConnectionClosed`, `SessionLost`, `HTTPRefused` and `RemoteProtocolError`.
+        """
+        session = self._session
+        headers = {**self._headers(outgoing.method, outgoing.name), **outgoing.mirrored}
+        body = encode(Request(outgoing.id, outgoing.method, outgoing.params))
+        try:
+            async with self._post(headers, body) as response:
+                return await self._read(outgoing, response)
+        except asyncio.CancelledError:
+            if session is not None and self._closing is None:
+                session.cancel(outgoing.id, outgoing.method)
+            raise
+
+    async def notify(self, note: Notification) -> None:
+        """POST a notification. Raises as `exchange` does."""
+        async with self._post(self._headers(note.method, None), encode(note)) as response:
+            await check_accepted(self._endpoint.url, response)
+
+    async def close(self) -> None:
+        """End the session and close all connections, even while being cancelled."""
+        if self._closing is None:
+            self._closing = asyncio.get_running_loop().create_task(self._shut_down())
+        await finish(self._closing)
+
+    async def _shut_down(self) -> None:
+        for stretch in tuple(self._running):
+            stretch.end(ConnectionClosed(f"The connection to {self._endpoint.url} was closed"))
+        if self._session is not None:
+            await self._session.close()
+        await self._endpoint.close()
+
+    # POST.
+
+    def _headers(self, method: str, name: str | None) -> Mapping[str, str]:
+        if self._session is not None:
+            return self._session.headers
+        if self._facts is None:
+            return TO_POST
+        return {**standard_headers(self._facts.version, method, name), **TO_POST}
+
+    @asynccontextmanager
+    async def _post(self, headers: Mapping[str, str], body: bytes) -> AsyncGenerator[HTTPResponse]:
+        """POST `body`, and give up with `ConnectionClosed` when the link is closed meanwhile. Raises `SessionLost`."""
+        if self._closing is not None:
+            raise ConnectionClosed(f"The connection to {self._endpoint.url} is closed")
+        with Stretch() as stretch:
+            self._running.add(stretch)
+            try:
+                async with self._endpoint.post(headers, body) as response:
+                    if self._session is not None:
+                        self._session.check(response.status)
+                    yield response
+            finally:
+                self._running.discard(stretch)
+
+    # The body of a response.
+
+    async def _read(self, outgoing: Outgoing, response: HTTPResponse) -> Response:
+        if response.status != 200:
+            return await read_refusal(self._endpoint.url, response, outgoing.id)
+        if self._facts is None:
+            self._offered_session = response.header(SESSION_HEADER)
+        media = response.media_type
+        if media == JSON:
+            return response_in(await response.body(MAX_MESSAGE_BYTES), self._endpoint.url, outgoing.id)
+        if media == EVENT_STREAM:
+            return await self._read_stream(response, outgoing)
+        raise HTTPRefused(f"{self._endpoint.url} answered with content type {media!r}", response.status)
+
+    async def _read_stream(self, response: HTTPResponse, outgoing: Outgoing) -> Response:
+        """Follow a stream to the response; a stream that breaks is resumed where the server allows it."""
+        cursor, take = Cursor(), partial(self._take, outgoing)
+        found = lost = None
+        try:
+            found = await follow(response, cursor, take)
+        except ConnectionClosed as error:
+            lost = error
+        if found is None and self._session is not None:
+            found = await self._session.resume(cursor, take)
+        if found is None:
+            raise ConnectionClosed(f"{self._endpoint.url} ended the stream before the response") from lost
+        return found
+
+    async def _take(self, outgoing: Outgoing, message: Message) -> Response | None:
+        """Act on a message from the stream of a request; return it if it is the response."""
+        if isinstance(message, Notification) and message.method != CANCELLED.name:
+            await outgoing.hear(message)
+        elif isinstance(message, Response) and message.id == outgoing.id:
+            return message
+        elif self._session is not None:
+            await self._session.take(message)
+        else:
+            what = getattr(message, "method", "a response to something else")
+            log.warning("%s sent what it may not on the stream of a request, skipped: %s", self._endpoint.url, what)
+        return None

@@ -1,0 +1,104 @@
+"""Listening: the MCP endpoint on a port of this machine, served by uvicorn.
+
+This leans on parts of uvicorn that are not documented: `HttpToolsProtocol` with `connection_made`, `connection_lost`,
+`on_message_begin` and `scope`, and `Server` with `servers`, `config` and `shutdown`.
+
+https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
+"""
+
+import asyncio
+import ipaddress
+import socket
+import sys
+from typing import Any, Unpack, cast
+
+import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from splice.transports.base import Service
+from splice.transports.http.app import DRAIN_SECONDS, HTTPApp, HTTPOptions
+from splice.transports.http.reply import CONNECTION
+from splice.transports.http.visits import Visit
+
+
+class _Protocol(HttpToolsProtocol):
+    """uvicorn's HTTP protocol. It tells the visit that watches it when the connection is lost.
+
+    A task per open stream would cost more memory, and so would attributes outside of slots: 1.5 KB per connection.
+    """
+
+    __slots__ = ("is_lost", "visit")
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
+        super().connection_made(transport)
+        self.is_lost = False
+        self.visit: Visit | None = None
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        cast("dict[str, Any]", self.scope)[CONNECTION] = self
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self.is_lost = True
+        if self.visit is not None:
+            self.visit.leave()
+
+
+class _Listener(uvicorn.Server):
+    """A uvicorn server that tells the app of the end before it waits for connections: streams must close first."""
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop listening, end what the app has open, then let the connections go."""
+        for each in self.servers:
+            each.close()
+        await cast("HTTPApp", self.config.app).stop()
+        await super().shutdown(sockets)
+
+
+async def serve_http(
+    service: Service, *, host: str = "127.0.0.1", port: int = 8000, **options: Unpack[HTTPOptions]
+) -> None:
+    """Serve at `http://host:port/path` until SIGTERM or Ctrl-C; port 0 means any free one. Says on stderr where.
+
+    Raises `ValueError` for an address beyond this machine without `allowed_hosts`, `OSError` when it is taken.
+    """
+    if options.get("allowed_hosts") is None and not _is_loopback(host):
+        raise ValueError(
+            f"listening on {host} lets other machines in: name the hosts clients will use, such as "
+            "allowed_hosts=['mcp.example.com'], or listen on 127.0.0.1"
+        )
+    options["path"] = path = options.get("path") or "/mcp"
+    app = HTTPApp(service, **options)
+    config = uvicorn.Config(
+        app,
+        http=_Protocol,
+        log_level="warning",
+        access_log=False,
+        lifespan="on",
+        timeout_graceful_shutdown=int(DRAIN_SECONDS),
+        server_header=False,
+        proxy_headers=False,
+        ws="none",
+    )
+    with _bound(host, port) as listening:
+        name = f"[{host}]" if ":" in host else host
+        sys.stderr.write(f"Serving MCP at http://{name}:{listening.getsockname()[1]}{path}\n")
+        await _Listener(config).serve(sockets=[listening])
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=2048)
+    except OSError as error:
+        raise OSError(error.errno, f"cannot listen on {host}:{port} ({error.strerror}); choose another port") from error
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False

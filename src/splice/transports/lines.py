@@ -1,0 +1,122 @@
+"""A channel over a byte stream, a JSON text per line: stdio on either side.
+
+`feed` takes the bytes that arrive, cuts them into messages and acts on each at once. What is sent within one turn of
+the event loop leaves in one write; a message that nothing else can join leaves at once.
+"""
+
+import asyncio
+from collections.abc import Callable
+
+from splice.protocol.jsonrpc import BadMessage, Lines, Message, Request, Success, decode, is_batch, split_batch
+from splice.transports.base import Hear, Sender
+from splice.transports.channel import Channel, Serve, written
+
+GATHER_BYTES = 64 * 1024
+"""More than this is not gathered but written: only a write can tell that the peer does not read."""
+
+
+class Gather:
+    """Collects what is written within one turn of the event loop, so that it leaves in one write.
+
+    `end` is written after each part.
+    """
+
+    __slots__ = ("_end", "_parts", "_size", "_write")
+
+    def __init__(self, write: Callable[[bytes], None], end: bytes = b"") -> None:
+        self._write = write
+        self._end = end
+        self._parts: list[bytes] = []
+        self._size = 0
+
+    def put(self, data: bytes) -> None:
+        """Write `data` before the event loop waits again, together with all that joins it."""
+        if not self._parts:
+            asyncio.get_running_loop().call_soon(self.flush)
+        self._parts.append(data)
+        self._size += len(data)
+        if self._size > GATHER_BYTES:
+            self.flush()
+
+    @property
+    def empty(self) -> bool:
+        """Nothing waits to be written."""
+        return not self._parts
+
+    def flush(self) -> None:
+        """Write what was collected."""
+        if self._parts:
+            data = self._end.join(self._parts) + self._end
+            self._parts.clear()
+            self._size = 0
+            self._write(data)
+
+
+class LineChannel(Channel):
+    """The messages of two peers on a pair of byte streams.
+
+    `write` takes bytes for the peer and never blocks. `skip` is told of every line that is not a message; without it,
+    the peer gets an error response.
+    """
+
+    def __init__(
+        self,
+        write: Callable[[bytes], None],
+        serve: Serve,
+        hear: Hear,
+        sender: Sender,
+        skip: Callable[[BadMessage], None] | None = None,
+    ) -> None:
+        super().__init__(self._put, serve, hear, sender)
+        self.lines = Lines()
+        """Cuts the bytes that arrive."""
+        self.batches: Callable[[], bool] = lambda: False
+        """Tells whether a JSON array of messages is legal now; never, until somebody sets it."""
+        self._write = write
+        self._gather = Gather(write, end=b"\n")
+        self._skip = skip or self._refuse
+
+    def feed(self, data: bytes) -> None:
+        """Take bytes that arrived and act on each message that is complete."""
+        for line in self.lines.feed(data):
+            if isinstance(line, BadMessage):
+                self._skip(line)
+            else:
+                self._take_text(line)
+
+    def _take_text(self, text: bytes, *, in_batch: bool = False) -> None:
+        """Act on a message; or on a batch where the version has them: its responses leave one by one, which it allows.
+
+        `in_batch`: the text is an item of a batch, and no batch itself.
+        """
+        try:
+            if in_batch or not is_batch(text):
+                self.take(decode(text))
+            elif self.batches():
+                for item in split_batch(text):
+                    self._take_text(item, in_batch=True)
+            else:
+                self._skip(BadMessage("Invalid request: the protocol version has no batches; send one message"))
+        except BadMessage as bad:
+            self._skip(bad)
+
+    def _refuse(self, bad: BadMessage) -> None:
+        self._put(bad.response())
+
+    def _put(self, message: Message) -> None:
+        """Send a message: now, if no other can be expected in this turn of the event loop."""
+        data = written(message)
+        if isinstance(message, Request):
+            last = self.table.waiting == 1
+        else:  # a failure may be one of many refusals
+            last = isinstance(message, Success) and not self.table.owed
+        if last and self._gather.empty:
+            self._write(data + b"\n")
+            return
+        self._gather.put(data)
+        if last:
+            self._gather.flush()
+
+    def flush(self) -> None:
+        """Write what was collected in this turn of the event loop."""
+        self._gather.flush()

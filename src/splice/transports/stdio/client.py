@@ -1,0 +1,252 @@
+"""A server running as a child process. Recent stderr is kept so that errors can quote it.
+
+What arrives on stdout goes from the pipe straight to the channel: no reader task, no queue. stderr is always read, so
+that a talkative child never blocks.
+
+Shutdown follows the specification: close stdin, wait, SIGTERM, wait, SIGKILL. The signals go to the process group.
+A child that leaves by itself after its stdin was closed is believed to have cleaned up: what it started and left
+running is then its own business, and gets no signal.
+
+https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from enum import Enum
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, cast, get_args
+
+from splice.errors import ConnectionClosed
+from splice.protocol.jsonrpc import BadMessage, Notification, Response
+from splice.protocol.versions import Facts
+from splice.transports.base import Link, Outgoing, Receiver, Sender
+from splice.transports.channel import ChannelExchange
+from splice.transports.lines import LineChannel
+from splice.transports.stdio import processes
+from splice.transports.tasks import finish
+
+GRACE_SECONDS = 2.0
+"""How long a child may take to leave, first after its stdin was closed, then after SIGTERM."""
+
+LAST_WORDS_SECONDS = 0.5
+"""After stdout closes or the process exits, how long to wait for the other, and for the end of stderr, before pending
+calls fail: the error tells the exit status and the end of stderr."""
+
+STDERR_BYTES = 64 * 1024
+"""How much of stderr is kept."""
+
+_SHOWN_STDERR_LINES = 20
+_SHOWN_JUNK_LINES = 5
+
+log = logging.getLogger("splice.client")
+
+
+async def spawn(
+    command: Sequence[str],
+    *,
+    receiver: Receiver,
+    env: Mapping[str, str] | None = None,
+    cwd: str | Path | None = None,
+    name: str | None = None,
+) -> "StdioLink":
+    """Start a server and return the link to it. `name` is what errors and logs call it.
+
+    Raises `ConnectionClosed` if the program cannot be started.
+    """
+    link = StdioLink(name or Path(command[0]).name, receiver)
+    options: dict[str, Any] = {"env": processes.environment(env), "cwd": cwd, **processes.OWN_GROUP}
+    try:
+        await asyncio.get_running_loop().subprocess_exec(lambda: link, *command, **options)
+    except (OSError, ValueError) as error:
+        raise ConnectionClosed(f"Cannot start {command[0]!r}: {error}") from error
+    return link
+
+
+class State(Enum):
+    """The life of a child. It only ever goes forward."""
+
+    RUNNING = "running"
+    """It may answer."""
+    ENDING = "ending"
+    """It closed its stdin or stdout, or exited: pending calls fail after `LAST_WORDS_SECONDS` at the latest."""
+    CLOSING = "closing"
+    """We shut it down, or have done so."""
+
+
+Part: TypeAlias = Literal["stdin", "stdout", "stderr", "process", "transport"]
+"""A part of a child that comes to an end; ``transport`` is the last: the event loop holds nothing of it any more."""
+
+_PARTS: tuple[Part, ...] = get_args(Part)
+"""The first three in the order of their file descriptors."""
+_VITAL: frozenset[Part] = frozenset({"stdin", "stdout", "process"})
+"""Without one of these no call can succeed any more."""
+
+
+class StdioLink(asyncio.SubprocessProtocol, Link):
+    """The way to a server in a child process. The event loop calls it with what it sees of the child."""
+
+    _transport: asyncio.SubprocessTransport
+    _input: asyncio.WriteTransport
+
+    def __init__(self, name: str, receiver: Receiver) -> None:
+        def serve(exchange: ChannelExchange) -> Coroutine[Any, Any, Response]:
+            return receiver.answer(exchange.request)
+
+        self.name = name
+        self.errors = bytearray()
+        """The last of what the child wrote to stderr."""
+        self.channel = LineChannel(self._write, serve, receiver.hear, Sender(kind="stdio"), skip=self._skip)
+        self.state = State.RUNNING
+        self._loop = asyncio.get_running_loop()
+        self._work: asyncio.Task[None] | None = None
+        """The work of the state it is in."""
+        self._ends: dict[Part, asyncio.Future[None]] = {part: self._loop.create_future() for part in _PARTS}
+        self._junk = 0
+
+    @property
+    def pid(self) -> int:
+        """The process id of the child."""
+        return self._transport.get_pid()
+
+    def agree(self, facts: Facts | None) -> None:
+        """Read batches where this version has them."""
+        self.channel.batches = lambda: facts is not None and facts.batches
+
+    async def exchange(self, outgoing: Outgoing) -> Response:
+        """Send a request and wait for its response. Raises `ConnectionClosed`."""
+        return await self.channel.request(outgoing)
+
+    async def notify(self, note: Notification) -> None:
+        """Send a notification. Raises `ConnectionClosed`."""
+        await self.channel.notify(note)
+
+    async def close(self) -> None:
+        """Shut the child down and wait until it is gone, even while being cancelled."""
+        if self.state is not State.CLOSING:
+            self._enter(State.CLOSING, self._shut_down())
+        if self._work is not None:
+            await finish(self._work)
+
+    def _enter(self, state: State, work: Coroutine[Any, Any, None]) -> None:
+        """Change the state: end the work of the one before, and begin the work of this one."""
+        if self._work is not None:
+            self._work.cancel()
+        self.state = state
+        self._work = self._loop.create_task(work)
+
+    def _ended(self, part: Part) -> None:
+        """Take note that a part of the child came to its end."""
+        if not self._ends[part].done():
+            self._ends[part].set_result(None)
+        if self.state is State.RUNNING and part in _VITAL:
+            self._enter(State.ENDING, self._lose())
+
+    async def _wait_for(self, *parts: Part, seconds: float | None = None) -> bool:
+        """Wait for parts of the child to come to their end. False when that takes longer than `seconds`."""
+        _, pending = await asyncio.wait([self._ends[part] for part in parts], timeout=seconds)
+        return not pending
+
+    async def _lose(self) -> None:
+        await self._wait_for("stdout", "stderr", "process", seconds=LAST_WORDS_SECONDS)
+        await self.channel.lost(ConnectionClosed(self._why()))
+
+    async def _shut_down(self) -> None:
+        reason = ConnectionClosed(self._why())
+        try:
+            self.channel.leave(reason)
+            self.channel.flush()
+            self._input.close()
+            await self.channel.lost(reason)
+            if not await self._wait_for("process", seconds=GRACE_SECONDS):
+                processes.end_group(self.pid, force=False)
+                await self._wait_for("process", seconds=GRACE_SECONDS)
+                processes.end_group(self.pid, force=True)
+                await self._wait_for("process")
+        except asyncio.CancelledError:  # the event loop itself is ending
+            processes.end_group(self.pid, force=True)
+            raise
+        finally:
+            self._transport.close()
+        await self._wait_for("transport")
+
+    def _why(self) -> str:
+        """Say why the connection ends, and quote the end of stderr."""
+        code = self._transport.get_returncode()
+        if self.state is State.CLOSING:
+            text = f"The connection to {self.name} was closed"
+        else:
+            text = f"{self.name} {'closed its output' if code is None else processes.how_it_ended(code)}"
+        if self._junk:
+            text += f"; {self._junk} lines of its output were not JSON-RPC messages"
+        lines = self.errors.decode(errors="replace").splitlines()
+        said = [line for line in lines if line.strip()][-_SHOWN_STDERR_LINES:]
+        return text + ("; the last it wrote to stderr:\n" + "\n".join(said) if said else "")
+
+    # What the channel needs.
+
+    def _write(self, data: bytes) -> None:
+        if not self._input.is_closing():
+            self._input.write(data)
+
+    def _skip(self, bad: BadMessage) -> None:
+        """Report a line of output that is not a message; it is never acted upon."""
+        self._junk += 1
+        if self._junk <= _SHOWN_JUNK_LINES:
+            log.warning("%s wrote a line to stdout that is not a message, skipped: %s", self.name, bad.message)
+        if self._junk == _SHOWN_JUNK_LINES:
+            log.warning("%s: further lines like that are skipped silently", self.name)
+
+    # What the event loop sees.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Keep the transport, and read what the child says."""
+        self._transport = cast("asyncio.SubprocessTransport", transport)
+        self._input = cast("asyncio.WriteTransport", self._transport.get_pipe_transport(0))
+        _Output(cast("asyncio.ReadTransport", self._transport.get_pipe_transport(1)), self.channel.feed)
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        """Take output of the child."""
+        if fd == 1:
+            self.channel.feed(data)
+        else:
+            self.errors += data
+            del self.errors[:-STDERR_BYTES]
+
+    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:  # noqa: ARG002 - the loop's signature
+        """Take note that a pipe was closed."""
+        self._ended(_PARTS[fd])
+
+    def process_exited(self) -> None:
+        """Take note that the process ended."""
+        self._ended("process")
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - the loop's signature
+        """Take note that nothing is left of the child."""
+        self._ended("transport")
+
+    def pause_writing(self) -> None:
+        """Let those who send wait."""
+        self.channel.pause()
+
+    def resume_writing(self) -> None:
+        """Let those who send go on."""
+        self.channel.resume()
+
+
+class _Output(asyncio.Protocol):
+    """Takes the output of a child right from its pipe; asyncio hands it on one turn of the event loop later."""
+
+    def __init__(self, pipe: asyncio.ReadTransport, take: Callable[[bytes], None]) -> None:
+        self._before = cast("asyncio.Protocol", pipe.get_protocol())
+        self._take = take
+        pipe.set_protocol(self)
+
+    def data_received(self, data: bytes) -> None:
+        self._take(data)
+
+    def eof_received(self) -> bool | None:
+        return self._before.eof_received()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._before.connection_lost(exc)

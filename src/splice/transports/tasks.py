@@ -1,0 +1,88 @@
+"""Tasks, where asyncio leaves something open: work nobody awaits, work ended from outside, cleanup that must finish."""
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from types import TracebackType
+from typing import Any, Self
+
+log = logging.getLogger("splice.transport")
+
+
+class Stretch:
+    """A part of a task's work that `end` ends from outside, with an exception.
+
+    It works as `asyncio.timeout` does: the task is cancelled, and the cancellation becomes the exception where it
+    leaves the `with` block. A cancellation that somebody else asked for at the same time stays one.
+    """
+
+    __slots__ = ("_cancelling", "error", "task")
+
+    task: asyncio.Task[Any]
+    """The task it is a part of, once begun."""
+
+    def __init__(self) -> None:
+        self.error: Exception | None = None
+        """Why it was ended; None while it was not."""
+
+    def __enter__(self) -> Self:
+        task = asyncio.current_task()
+        if task is None:
+            raise RuntimeError("this can only be used within a task")
+        self.task = task
+        self._cancelling = task.cancelling()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self.error is not None and self.task.uncancel() <= self._cancelling and kind is asyncio.CancelledError:
+            raise self.error from None
+
+    def end(self, error: Exception) -> None:
+        """Let the block raise `error`. Called by the block's own task, it does nothing: there, raise it."""
+        if self.error is None and self.task is not asyncio.current_task():
+            self.error = error
+            self.task.cancel()
+
+
+class Background:
+    """Owns tasks that a message set off and nobody awaits: kept while they run, ended with their owner."""
+
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Run `work` until it ends or the owner does; what it raises is logged."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+        return task
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("a callback failed", exc_info=error)
+
+    async def close(self, seconds: float = 1.0) -> None:
+        """Cancel what still runs and wait for it, but no longer than `seconds`."""
+        pending = self._tasks - {asyncio.current_task()}
+        for task in pending:
+            task.cancel()
+        if pending:
+            await asyncio.wait(pending, timeout=seconds)
+
+
+async def finish(work: "asyncio.Task[Any]") -> None:
+    """Wait for `work` even while being cancelled; the cancellation is passed on when it is done.
+
+    What `work` raises is not raised here. Its time must be bounded.
+    """
+    cancelled: asyncio.CancelledError | None = None
+    while not work.done():
+        try:
+            await asyncio.wait((work,))
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        raise cancelled

@@ -1,0 +1,77 @@
+"""Deadlines on a loop whose clock the test turns."""
+
+import asyncio
+from functools import partial
+
+import pytest
+
+from client.scripted import until
+from splice.client.calls import Clocks, Deadline
+from splice.errors import RequestTimeout
+
+
+async def waiting(clocks: Clocks, seconds: float) -> None:
+    with Deadline(clocks, seconds, "m"):
+        await asyncio.Event().wait()
+
+
+async def test_each_deadline_ends_its_own_task_and_the_earliest_goes_first() -> None:
+    clocks = Clocks()
+    ended: list[float] = []
+    calls = {seconds: asyncio.ensure_future(waiting(clocks, seconds)) for seconds in (30.0, 0.3, 0.01)}
+
+    def end(seconds: float, _: object) -> None:
+        ended.append(seconds)
+
+    for seconds, call in calls.items():
+        call.add_done_callback(partial(end, seconds))
+    with pytest.raises(RequestTimeout, match=r"No answer to m within 0.3 s"):
+        await calls[0.3]
+    assert isinstance(calls[0.01].exception(), RequestTimeout)
+    assert ended == [0.01, 0.3]
+    calls[30.0].cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await calls[30.0]
+    clocks.close()
+    clocks.close()
+
+
+async def test_a_timer_that_finds_nothing_to_do_is_not_set_again() -> None:
+    clocks = Clocks()
+    with Deadline(clocks, 0.01, "m"):
+        pass
+    assert clocks._timer is not None
+    await until(lambda: clocks._timer is None)
+
+
+async def test_the_clocks_stand_still() -> None:
+    clocks = Clocks()
+    call = asyncio.ensure_future(waiting(clocks, 0.05))
+    await asyncio.sleep(0)
+    with clocks.stopped(), clocks.stopped():
+        began = clocks.now()
+        later = asyncio.ensure_future(waiting(clocks, 0.01))
+        await asyncio.wait((call, later), timeout=0.1)
+        assert clocks.now() == began
+        assert not call.done()
+        assert not later.done()
+    for each in (later, call):
+        with pytest.raises(RequestTimeout):
+            await each
+
+
+async def test_a_cancellation_at_the_same_time_stays_one() -> None:
+    clocks = Clocks()
+    deadline = Deadline(clocks, 30, "m")
+
+    async def call() -> None:
+        with deadline:
+            await asyncio.Event().wait()
+
+    task = asyncio.ensure_future(call())
+    await asyncio.sleep(0)
+    deadline.expire()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    clocks.close()

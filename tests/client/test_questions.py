@@ -1,0 +1,222 @@
+"""What a server asks, and the functions that answer: as requests, and as questions of a result."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from splice.client.questions import Answers, AnyRoot, ElicitAnswer, Question, Questions, Roots
+from splice.errors import InvalidParams, LocalProtocolError, RPCError
+from splice.protocol.capabilities import ClientCapabilities, ServerCapabilities
+from splice.protocol.content import TextContent
+from splice.protocol.input import CreateMessageResult, ElicitParams, ElicitResult, InputRequest, Root
+from splice.protocol.jsonrpc import Request, Success, raw
+from splice.protocol.methods import Method
+from splice.protocol.versions import FACTS, LATEST_HANDSHAKE, LATEST_MODERN
+from splice.protocol.wire import Params, Result
+from splice.rules.extensions import Extension, Served
+
+ABSENT: Any = object()
+FORM = {
+    "message": "?",
+    "requestedSchema": {"type": "object", "properties": {"name": {"type": "string"}, "age": {"default": 3}}},
+}
+URL = {"mode": "url", "message": "?", "url": "https://h/", "elicitationId": "1"}
+SAMPLE = {"messages": [{"role": "user", "content": {"type": "text", "text": "?"}}], "maxTokens": 5}
+
+
+async def ask(questions: Questions, method: str, params: Any = ABSENT, version: str = LATEST_HANDSHAKE) -> Any:
+    sent = None if params is ABSENT else raw(params)
+    response = await Answers([questions]).answer(Request("q", method, sent), FACTS[version])
+    assert response.id == "q"
+    if isinstance(response, Success):
+        return msgspec.to_builtins(response.result)
+    return response.error.code, response.error.message
+
+
+def elicit(answer: Any) -> Questions:
+    return Questions(lambda _: answer)
+
+
+def test_what_is_declared_follows_from_the_handlers() -> None:
+    def declared(questions: Questions) -> Any:
+        capabilities = ClientCapabilities()
+        questions.declare(capabilities)
+        return msgspec.to_builtins(capabilities)
+
+    assert declared(Questions()) == {}
+    assert declared(elicit(None)) == {"elicitation": {"form": {}, "url": {}}}
+    assert declared(Questions(None, lambda _: None, None)) == {"sampling": {}}
+    assert declared(Questions(None, None, ())) == {"roots": {"listChanged": True}}
+
+
+@pytest.mark.parametrize("method", ["elicitation/create", "sampling/createMessage", "roots/list", "tools/list", "x"])
+async def test_what_was_not_declared_is_not_found(method: str) -> None:
+    assert (await ask(Questions(), method, {}))[0] == -32601
+
+
+async def test_what_the_version_lacks_is_not_found() -> None:
+    assert (await ask(elicit("accept"), "elicitation/create", FORM, "2025-03-26"))[0] == -32601
+
+
+async def test_ping_is_always_answered() -> None:
+    assert await ask(Questions(), "ping") == {}
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ({"name": "Ann"}, {"action": "accept", "content": {"name": "Ann", "age": 3}}),
+        ({"age": 5}, {"action": "accept", "content": {"age": 5}}),
+        ("accept", {"action": "accept", "content": {"age": 3}}),
+        ("decline", {"action": "decline"}),
+        ("cancel", {"action": "cancel"}),
+        (None, {"action": "decline"}),
+        (
+            ElicitResult(action="accept", content={"name": "B"}),
+            {"action": "accept", "content": {"name": "B", "age": 3}},
+        ),
+        (ElicitResult(action="decline", content={"name": "B"}), {"action": "decline"}),
+        (ElicitResult(action="cancel", meta={"a": 1}), {"action": "cancel", "_meta": {"a": 1}}),
+    ],
+)
+async def test_what_a_form_may_be_answered_with(answer: Any, expected: Any) -> None:
+    assert await ask(elicit(answer), "elicitation/create", FORM) == expected
+
+
+async def test_handlers_may_be_async_and_see_the_question() -> None:
+    seen: list[ElicitParams] = []
+
+    async def answer(params: ElicitParams) -> ElicitAnswer:
+        seen.append(params)
+        return "accept"
+
+    assert await ask(Questions(answer), "elicitation/create", URL) == {"action": "accept"}
+    assert seen[0].url == "https://h/"
+
+
+async def test_a_mode_that_was_not_declared() -> None:
+    code, message = await ask(elicit("accept"), "elicitation/create", URL, "2025-06-18")
+    assert code == -32602
+    assert "URL" in message
+
+
+@pytest.mark.parametrize("params", [ABSENT, {}, {"message": 5}, {"message": "?"}, [], None])
+async def test_malformed_questions(params: Any) -> None:
+    assert (await ask(elicit("accept"), "elicitation/create", params))[0] == -32602
+
+
+@pytest.mark.parametrize("answer", [5, "maybe", [1]])
+async def test_an_answer_that_is_none(answer: Any, caplog: pytest.LogCaptureFixture) -> None:
+    assert await ask(elicit(answer), "elicitation/create", FORM) == (-32603, "The client's handler failed: TypeError")
+    assert "on_elicit returned" in caplog.text
+
+
+async def test_a_handler_that_fails(caplog: pytest.LogCaptureFixture) -> None:
+    def fail(_: Any) -> None:
+        raise RuntimeError("secret")
+
+    answer = await ask(Questions(None, fail), "sampling/createMessage", SAMPLE)
+    assert answer == (-32603, "The client's handler failed: RuntimeError")
+    assert "secret" in caplog.text
+
+
+async def test_a_handler_that_refuses_in_its_own_words() -> None:
+    def refuse(_: Any) -> None:
+        raise RPCError("not today", code=-1)
+
+    assert await ask(Questions(refuse), "elicitation/create", FORM) == (-1, "not today")
+
+
+async def test_what_a_model_said() -> None:
+    questions = Questions(None, lambda params: f"{params.max_tokens} tokens", None)
+    assert await ask(questions, "sampling/createMessage", SAMPLE) == {
+        "role": "assistant",
+        "content": {"type": "text", "text": "5 tokens"},
+        "model": "unknown",
+        "stopReason": "endTurn",
+    }
+    whole = CreateMessageResult(role="assistant", content=TextContent(text="hi"), model="m")
+    assert (await ask(Questions(None, lambda _: whole, None), "sampling/createMessage", SAMPLE))["model"] == "m"
+
+
+async def test_the_user_does_not_want_a_model_to_be_asked() -> None:
+    assert (await ask(Questions(None, lambda _: None, None), "sampling/createMessage", SAMPLE))[0] == -1
+
+
+@pytest.mark.parametrize("more", [{"tools": []}, {"toolChoice": {"mode": "auto"}}])
+async def test_sampling_with_tools_was_not_declared(more: Any) -> None:
+    questions = Questions(None, lambda _: "x", None)
+    code, message = await ask(questions, "sampling/createMessage", {**SAMPLE, **more})
+    assert code == -32602
+    assert "tools" in message
+
+
+async def test_roots_in_every_form(tmp_path: Path) -> None:
+    given: list[AnyRoot] = [Root(uri="file:///a", name="a"), "file:///b", str(tmp_path), tmp_path]
+    here = {"uri": tmp_path.as_uri()}
+    expected = [{"uri": "file:///a", "name": "a"}, {"uri": "file:///b"}, here, here]
+
+    async def later() -> list[AnyRoot]:
+        return given
+
+    forms: list[Roots] = [given, lambda: given, later]
+    for roots in forms:
+        assert await ask(Questions(None, None, roots), "roots/list", {}) == {"roots": expected}
+    assert await ask(Questions(None, None, []), "roots/list") == {"roots": []}
+
+
+async def answer_all(*extensions: Extension[Question], **asked: InputRequest) -> Any:
+    answers = await Answers(extensions).answer_all(asked, FACTS[LATEST_MODERN])
+    return {key: msgspec.json.decode(answer) for key, answer in answers.items()}
+
+
+async def test_questions_of_a_result_are_answered_by_the_same_functions() -> None:
+    asked = {"a": InputRequest(method="elicitation/create", params=raw(FORM)), "b": InputRequest(method="roots/list")}
+    answers = await answer_all(Questions(lambda _: "accept", None, ["file:///r"]), **asked)
+    assert answers == {"a": {"action": "accept", "content": {"age": 3}}, "b": {"roots": [{"uri": "file:///r"}]}}
+
+
+@pytest.mark.parametrize("method", ["elicitation/create", "ping", "x"])
+async def test_a_question_of_a_result_that_nothing_answers(method: str) -> None:
+    with pytest.raises(LocalProtocolError, match=f"asks for {method}, which nothing here answers"):
+        await answer_all(Questions(), a=InputRequest(method=method))
+
+
+async def test_a_malformed_question_of_a_result() -> None:
+    with pytest.raises(InvalidParams):
+        await answer_all(elicit(None), a=InputRequest(method="elicitation/create", params=raw({})))
+
+
+class EchoParams(Params, kw_only=True):
+    text: str
+
+
+class EchoResult(Result, kw_only=True):
+    text: str
+
+
+ECHO = Method(name="example/echo", params=EchoParams, result=EchoResult)
+
+
+async def test_an_extension_answers_its_own_method_in_both_forms() -> None:
+    seen: list[Question] = []
+
+    async def echo(question: Question) -> EchoResult:
+        seen.append(question)
+        return EchoResult(text=question.params.text)
+
+    extension = Extension[Question]("com.example/echo", settings={"loud": True}, methods=[Served(ECHO, echo)])
+    request = raw({"text": "hi", "more": 1})
+    response = await Answers([Questions(), extension]).answer(Request(1, ECHO.name, request), FACTS[LATEST_HANDSHAKE])
+    assert response == Success(1, EchoResult(text="hi"))
+    assert await answer_all(extension, a=InputRequest(method=ECHO.name, params=request)) == {"a": {"text": "hi"}}
+    assert [bytes(question.raw or b"") for question in seen] == [bytes(request)] * 2
+    assert {question.row for question in seen} == {ECHO}
+    assert [question.facts.version for question in seen] == [LATEST_HANDSHAKE, LATEST_MODERN]
+
+
+def test_a_server_does_not_declare_the_questions_of_a_client() -> None:
+    with pytest.raises(TypeError, match="a client's questions"):
+        Questions().declare(ServerCapabilities())

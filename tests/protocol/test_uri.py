@@ -1,0 +1,201 @@
+"""URI templates take apart, in linear time, what another implementation of RFC 6570 expanded."""
+
+import time
+from typing import Any
+
+import pytest
+import uritemplate
+from hypothesis import given
+from hypothesis import strategies as st
+
+from splice.protocol.uri import UriTemplate
+
+
+def test_variables_are_named_in_order_and_once() -> None:
+    assert UriTemplate("{b}/{a,b}{?c}").variables == ("b", "a", "c")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a/{x", "not a URI template: 'a/{x', at 2: the expression is not closed"),
+        ("a/x}", "not a URI template: 'a/x}', at 3: '}' must not stand outside of an expression"),
+        ("{}", "not a URI template: '{}', at 0: the expression names no variable"),
+        ("{?}", "not a URI template: '{?}', at 0: the expression names no variable"),
+        ("{x,}", "not a URI template: '{x,}', at 0: '' is no variable"),
+        ("{x y}", "not a URI template: '{x y}', at 0: 'x y' is no variable"),
+        ("{=x}", "not a URI template: '{=x}', at 0: '=x' is no variable"),
+        ("{x:0}", "not a URI template: '{x:0}', at 0: 'x:0' is no variable"),
+        ("{x:10000}", "not a URI template: '{x:10000}', at 0: 'x:10000' is no variable"),
+        ("{{x}}", "not a URI template: '{{x}}', at 0: '{x' is no variable"),
+        ("{é}", "not a URI template: '{é}', at 0: 'é' is no variable"),
+    ],
+)
+def test_text_that_is_not_a_template(text: str, message: str) -> None:
+    with pytest.raises(ValueError) as caught:
+        UriTemplate(text)
+    assert str(caught.value) == message
+
+
+MATCHES: list[tuple[str, str, dict[str, str] | None]] = [
+    ("data://all", "data://all", {}),
+    ("data://all", "data://al", None),
+    ("data://all", "data://alle", None),
+    ("x://{id}", "x://5", {"id": "5"}),
+    ("x://{id}", "x://", None),
+    ("x://{id}", "y://5", None),
+    ("x://{id}", "x://a/b", None),
+    ("x://{id}", "x://a?b", None),
+    ("x://{id}", "x://a#b", None),
+    ("x://{id}", "x://a%2Fb", {"id": "a/b"}),
+    ("x://{id}", "x://..%2f..%2fetc", {"id": "../../etc"}),
+    ("x://{id}", "x://a%20b%C3%BC", {"id": "a bü"}),
+    ("x://{id}", "x://ü", {"id": "ü"}),
+    ("x://{id}", "x://%zz", None),
+    ("x://{id}", "x://%", None),
+    ("x://{id}", "x://%ff", None),
+    ("x://{id}", "x://%00", None),
+    ("x://{id}", "x://\ud800", None),
+    ("é://{id}", "é://1", {"id": "1"}),
+    ("x://{id}", "x://a\nb", {"id": "a\nb"}),
+    ("x://{id}/end", "x://1/end", {"id": "1"}),
+    ("x://{id}/end", "x://1/ende", None),
+    ("x://{a}-end", "x://b-end-end", {"a": "b-end"}),
+    ("x://{a}-{b}", "x://1-2-3", {"a": "1", "b": "2-3"}),
+    ("x://{a}-{b}", "x://1", None),
+    ("x://{a}.{b}", "x://a.tar.gz", {"a": "a", "b": "tar.gz"}),
+    ("x://{a}/{a}", "x://1/1", {"a": "1"}),
+    ("x://{a}/{a}", "x://1/2", None),
+    ("{a:3}", "abc", {"a": "abc"}),
+    ("{a:3}", "abcd", None),
+    ("{a:1}", "%C3%BC", {"a": "ü"}),
+    ("{x,y}", "1,2", {"x": "1", "y": "2"}),
+    ("{x,y}", "1", {"x": "1"}),
+    ("{x,y}", "1,2,3", None),
+    ("{x*}", "1,2", {"x": "1,2"}),
+    # reserved
+    ("f:///{+path}", "f:///a/b?c#d", {"path": "a/b?c#d"}),
+    ("f:///{+path}", "f:///", None),
+    ("f:///{+path}", "f://", None),
+    ("{+a}x{b}", "1x2/3x4", {"a": "1x2/3", "b": "4"}),
+    ("{+a}/{b}", "a/b/c", {"a": "a/b", "b": "c"}),
+    ("{+a}/{b}", "/b", None),
+    ("{+a}/{b}", "b", None),
+    ("{+a}ab", "ab", None),
+    ("a{+x}a", "a", None),
+    ("{+a}/m/{+b}", "1/m/2/m/3", {"a": "1", "b": "2/m/3"}),
+    ("{+x,y}", "a/b,c,d", {"x": "a/b", "y": "c,d"}),
+    ("{+x,y}", "a/b", None),
+    ("{+p}.md", "a/b.md", {"p": "a/b"}),
+    # labels
+    ("{n}{.e}", "a.b", {"n": "a", "e": "b"}),
+    ("{n}{.e}", "a", {"n": "a"}),
+    ("{+p}{.e}", "a/b.txt", {"p": "a/b", "e": "txt"}),
+    ("{+p}{.e}", "a/b", {"p": "a/b"}),
+    ("x{.a,b}", "x.1.2", {"a": "1", "b": "2"}),
+    ("x{.a,b}", "x.1.2.3", None),
+    ("x{.a*}", "x.1.2", {"a": "1.2"}),
+    # segments
+    ("x{/a}", "x", {}),
+    ("x{/a}", "x/", {"a": ""}),
+    ("x{/a}", "x/1", {"a": "1"}),
+    ("x{/a}", "x/1/2", None),
+    ("x{/a,b}/end", "x/1/end", {"a": "1"}),
+    ("x{/a,b}/end", "x/1/2/end", {"a": "1", "b": "2"}),
+    ("x{/a}/end", "x/end", {}),
+    ("{o}/{r}/c{/p*}", "a/b/c/d/e", {"o": "a", "r": "b", "p": "d/e"}),
+    ("{o}/{r}/c{/p*}", "a/b/c", {"o": "a", "r": "b"}),
+    ("{o}/{r}/c{/p*}", "a/b/cd", None),
+    ("x{/p*}", "x/a%2Fb/c", None),
+    ("x{/p*}", "x/a?b", None),
+    ("{+p}{/x}", "a/b/c", {"p": "a/b", "x": "c"}),
+    # path parameters
+    ("x{;a,b}", "x;a=1;b=2", {"a": "1", "b": "2"}),
+    ("x{;a,b}", "x;a;b=2", {"a": "", "b": "2"}),
+    ("x{;a,b}", "x;b=2", {"b": "2"}),
+    ("x{;a,b}", "x;b=2;a=1", None),
+    ("x{;a}", "x;ab=1", None),
+    ("{+p}/meta{;a}", "q/w/meta;a=5", {"p": "q/w", "a": "5"}),
+    ("{+p}/meta{;a}", "q/w/meta;a", {"p": "q/w", "a": ""}),
+    ("{+p}/meta{;a}", "q/w/meta", {"p": "q/w"}),
+    # query
+    ("r://x{?q,l}", "r://x?l=1&q=a%20b", {"l": "1", "q": "a b"}),
+    ("r://x{?q,l}", "r://x?q=", {"q": ""}),
+    ("r://x{?q,l}", "r://x?q", {"q": ""}),
+    ("r://x{?q,l}", "r://x?q=a=b", {"q": "a=b"}),
+    ("r://x{?q,l}", "r://x", {}),
+    ("r://x{?q,l}", "r://x?", {}),
+    ("r://x{?q,l}", "r://x?z=1", None),
+    ("r://x{?q,l}", "r://x?q=1&q=2", None),
+    ("r://{+p}{?q}", "r://a/b?q=1", {"p": "a/b", "q": "1"}),
+    ("r://x?f=1{&q}", "r://x?f=1&q=2", {"q": "2"}),
+    ("r://x?f=1{&q}", "r://x?f=1", {}),
+    ("r://x?f=1&g=2{&q}", "r://x?f=1&g=2&q=3", {"q": "3"}),
+    ("r://x?f=1{&q}", "r://x?q=2&f=1", None),
+    ("r://x{?a}{&b}", "r://x?b=1&a=2", {"a": "2", "b": "1"}),
+    ("r://x?n={n}", "r://x?n=5", {"n": "5"}),
+    # fragment
+    ("r://x{#f}", "r://x#abc/d", {"f": "abc/d"}),
+    ("r://x{#f}", "r://x", {}),
+    ("r://x{?q}{#f,g}", "r://x?q=1#a,b,c", {"q": "1", "f": "a", "g": "b,c"}),
+]
+
+
+@pytest.mark.parametrize(("template", "uri", "expected"), MATCHES)
+def test_matching(template: str, uri: str, expected: dict[str, str] | None) -> None:
+    assert UriTemplate(template).match(uri) == expected
+
+
+@pytest.mark.parametrize(
+    ("template", "reason"),
+    [
+        ("{a}{b}", "nothing stands between a and b"),
+        ("{a}{+b}", "nothing stands between a and b"),
+        ("{+a}{b}", "nothing stands between a and b"),
+        ("x{?a}/y", "{?...} must stand at the end"),
+        ("x{#a}{?b}", "{#...} must stand at the end"),
+        ("x{?a*}", "{?...*} stands for more than text"),
+        ("x{;a*}", "{;...*} stands for more than text"),
+        ("x{&a*}", "{&...*} stands for more than text"),
+    ],
+)
+def test_some_templates_cannot_be_matched(template: str, reason: str) -> None:
+    with pytest.raises(ValueError) as caught:
+        UriTemplate(template)
+    assert str(caught.value) == f"no URI can be matched to {template!r}: {reason}"
+
+
+TEXT = st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\0"), min_size=1)
+
+
+@given(a=TEXT, b=TEXT, q=TEXT.filter(lambda text: "%" not in text))  # a fragment keeps escapes, even bad ones
+@pytest.mark.parametrize("template", ["x://{a}/{b}{?q}", "{a}/-/{b}{;q}", "x{/a,b}{#q}", "{a,b}{?q}", "{a}?b={b}{&q}"])
+def test_what_was_expanded_is_found_again(template: str, a: str, b: str, q: str) -> None:
+    made = UriTemplate(template)
+    values = {"a": a, "b": b, "q": q}
+    found = made.match(uritemplate.expand(template, dict[str, Any](values)))
+    assert found == values
+
+
+OPERATORS = [
+    *("{x}", "{+x}", "{#x}", "{.x}", "{/x}", "{;x}", "{?x}", "{&x}"),
+    *("{x*}", "{+x*}", "{#x*}", "{.x*}", "{/x*}"),
+    *("{x}-{y}-{z}", "{+x}/{y}/{+z}", "{x,y,z}", "{/x,y,z*}", "{;x,y,z}", "{?x,y}", "x{.a,b,c}z"),
+    *("{+a}-{b}-{c}.", "{+a}{/x}{;v}{.e}", "{a}a{b}a{c}a", "x?x={x}{&y}"),
+]
+HOSTILE = ["a", "/", "-", ".", ";", ";x", ";x=", "&", "&x=", "?x=", "%", "%2F", "=", ",", "#", "é", "\0", "ab-/", "/-"]
+
+
+@pytest.mark.parametrize("template", OPERATORS)
+def test_matching_is_linear(template: str) -> None:
+    made = UriTemplate(template)
+    for piece in HOSTILE:
+        long = (piece * 50_000)[:50_000]
+        for uri in (long, long + "!", "?" + long, long + "/"):
+            assert any(seconds(made, uri) < 0.05 for _ in range(3)), (piece, uri[-1])
+
+
+def seconds(template: UriTemplate, uri: str) -> float:
+    started = time.thread_time()
+    template.match(uri)
+    return time.thread_time() - started

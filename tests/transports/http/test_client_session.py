@@ -1,0 +1,373 @@
+"""Sessions over HTTP as the client keeps them: headers, the GET stream, resuming, answering, and the end."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from splice.errors import ConnectionClosed
+from splice.protocol.jsonrpc import Notification, Request, Response, Success, raw
+from splice.protocol.versions import FACTS, HANDSHAKE_VERSIONS, LATEST_HANDSHAKE, LATEST_MODERN, Facts
+from splice.transports.base import HTTPRefused, SessionLost
+from splice.transports.http import client_session
+from transports.http.linking import Heard, Listener, SessionServer, exchange, handshake, linked, result
+from transports.raw_http import Visit, until
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client_session, "RECONNECT_SECONDS", (0.01, 0.01, 0.01))
+    monkeypatch.setattr(client_session, "DELETE_SECONDS", 0.3)
+
+
+# The id and the version.
+
+
+async def test_the_session_and_the_version_are_repeated_and_the_session_is_ended() -> None:
+    async with linked(SessionServer()) as (link, server):
+        await handshake(link)
+        assert await result(link) == "called"
+        await link.close()
+        first, *later = server.visits
+        assert not {"mcp-session-id", "mcp-protocol-version"} & set(first.headers)
+        assert [visit.method for visit in later] == ["POST", "GET", "POST", "DELETE"]
+        assert {visit.headers["mcp-session-id"] for visit in later} == {"s-1"}
+        assert {visit.headers["mcp-protocol-version"] for visit in later} == {LATEST_HANDSHAKE}
+        assert not {"mcp-method", "mcp-name"} & {name for visit in server.visits for name in visit.headers}
+
+
+@pytest.mark.parametrize("version", HANDSHAKE_VERSIONS)
+async def test_the_version_header_where_the_version_has_it_and_no_session_where_none_was_given(version: str) -> None:
+    server_type = SessionServer()
+    server_type.session = None
+    async with linked(server_type) as (link, server):
+        await handshake(link, version)
+        await exchange(link)
+        await link.close()
+        assert ("mcp-protocol-version" in server.seen("m")[0].headers) == FACTS[version].version_header
+        assert "mcp-session-id" not in server.seen("m")[0].headers
+        assert server.seen("DELETE") == []
+
+
+async def test_a_probe_before_the_handshake_leaves_no_trace_in_it() -> None:
+    class Unprobed(SessionServer):
+        async def call(self, visit: Visit) -> None:
+            await visit.error(-32601, 400)
+
+    async with linked(Unprobed()) as (link, server):
+        link.agree(FACTS[LATEST_MODERN])
+        await exchange(link, "server/discover")
+        link.agree(None)
+        await handshake(link)
+        (initialize,) = server.seen("initialize")
+        assert not [name for name in initialize.headers if name.startswith("mcp-")]
+        assert server.seen("notifications/initialized")[0].headers["mcp-session-id"] == "s-1"
+
+
+async def test_a_cancelled_request_is_told() -> None:
+    class Silent(SessionServer):
+        async def call(self, visit: Visit) -> None:
+            await visit.begin_stream()
+            await visit.event({"method": "n"})
+
+    heard = Heard()
+    async with linked(Silent()) as (link, server):
+        await handshake(link)
+        task = asyncio.ensure_future(exchange(link, hear=heard, id=5))
+        await until(lambda: heard)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        (told,) = await until(lambda: server.seen("notifications/cancelled"))
+        assert told.message["params"] == {"requestId": 5}
+        assert told.headers["mcp-session-id"] == "s-1"
+
+
+@pytest.mark.parametrize("agreed", [None, FACTS[LATEST_HANDSHAKE]])
+async def test_a_handshake_is_never_cancelled(agreed: Facts | None) -> None:
+    class Silent(SessionServer):
+        async def __call__(self, visit: Visit) -> None:
+            await visit.begin_stream()
+            await visit.event({"method": "n"})
+
+    heard = Heard()
+    async with linked(Silent()) as (link, server):
+        link.agree(agreed)
+        task = asyncio.ensure_future(exchange(link, "initialize", hear=heard))
+        await until(lambda: heard)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    assert len(server.visits) == 1
+
+
+@pytest.mark.parametrize("kind", ["refuses", "hangs", "breaks"])
+async def test_a_server_that_does_not_take_its_leave(kind: str) -> None:
+    class Rude(SessionServer):
+        async def delete(self, visit: Visit) -> None:
+            if kind == "refuses":
+                await visit.reply(405)
+            if kind == "breaks":
+                visit.drop()
+
+    async with linked(Rude()) as (link, server):
+        await handshake(link)
+        async with asyncio.timeout(2):
+            await link.close()
+        assert len(server.seen("DELETE")) == 1
+
+
+async def test_a_lost_session_is_told_apart_and_not_ended() -> None:
+    class Forgetful(SessionServer):
+        async def get(self, visit: Visit) -> None:
+            await visit.begin_stream()
+
+        async def call(self, visit: Visit) -> None:
+            await visit.error(-32001, 404)
+
+    async with linked(Forgetful()) as (link, server):
+        await handshake(link)
+        for work in (exchange(link), exchange(link), exchange(link, "x")):
+            with pytest.raises(SessionLost, match="does not know the session"):
+                await work
+        await until(server.seen("GET")[0].left.is_set)
+        await link.close()
+        assert server.seen("DELETE") == []
+
+
+async def test_a_notification_can_find_the_session_lost_too() -> None:
+    class Forgetful(SessionServer):
+        async def __call__(self, visit: Visit) -> None:
+            if visit.body and visit.message.get("method") == "n":
+                await visit.reply(404)
+            else:
+                await super().__call__(visit)
+
+    async with linked(Forgetful()) as (link, _):
+        await exchange(link, "initialize")
+        link.agree(FACTS[LATEST_HANDSHAKE])
+        with pytest.raises(SessionLost):
+            await link.notify(Notification("n"))
+
+
+async def test_without_a_session_id_404_is_a_refusal_like_any_other() -> None:
+    class Nowhere(SessionServer):
+        session = None
+
+        async def call(self, visit: Visit) -> None:
+            await visit.reply(404)
+
+    async with linked(Nowhere()) as (link, _):
+        await handshake(link)
+        with pytest.raises(HTTPRefused, match="404"):
+            await exchange(link)
+
+
+# The server's requests.
+
+
+class Asking(SessionServer):
+    """Asks a question on the stream of each call, and answers with what came back."""
+
+    def __init__(self) -> None:
+        self.answers: asyncio.Queue[Any] = asyncio.Queue()
+
+    async def __call__(self, visit: Visit) -> None:
+        if visit.method == "POST" and "method" not in visit.message:
+            self.answers.put_nowait(visit)
+        await super().__call__(visit)
+
+    async def call(self, visit: Visit) -> None:
+        await visit.begin_stream()
+        await visit.event({"id": "q", "method": "question", "params": {}})
+        answer = await self.answers.get()
+        await visit.event({"id": visit.message["id"], "result": [answer.message, answer.headers["mcp-session-id"]]})
+
+
+async def test_questions_on_the_stream_of_a_request() -> None:
+    class Answering(Listener):
+        async def answer(self, request: Request) -> Response:
+            return Success(request.id, raw({"to": request.method}))
+
+    async with linked(Asking(), receiver=Answering()) as (link, _):
+        await handshake(link)
+        assert await result(link) == [{"jsonrpc": "2.0", "id": "q", "result": {"to": "question"}}, "s-1"]
+
+
+async def test_a_question_that_is_withdrawn() -> None:
+    asked, withdrawn = asyncio.Event(), asyncio.Event()
+
+    class Withdrawing(SessionServer):
+        async def call(self, visit: Visit) -> None:
+            await visit.begin_stream()
+            await visit.event({"id": "q", "method": "question"})
+            await asked.wait()
+            for params in ({"requestId": "unknown"}, {}, {"requestId": 1.5}, None, {"requestId": "q"}):
+                await visit.event({"method": "notifications/cancelled", "params": params})
+            await visit.event({"id": visit.message["id"], "result": "done"})
+
+    class Answering(Listener):
+        async def answer(self, request: Request) -> Response:  # noqa: ARG002 - one question is like another
+            asked.set()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                withdrawn.set()
+            raise AssertionError
+
+    async with linked(Withdrawing(), receiver=Answering()) as (link, server):
+        await handshake(link)
+        assert await result(link) == "done"
+        await withdrawn.wait()
+        await asyncio.sleep(0.01)
+        assert [visit for visit in server.visits if visit.body and "method" not in visit.message] == []
+
+
+async def test_closing_ends_the_work_on_an_answer() -> None:
+    asked, stopped = asyncio.Event(), asyncio.Event()
+
+    class Answering(Listener):
+        async def answer(self, request: Request) -> Response:  # noqa: ARG002 - one question is like another
+            asked.set()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                stopped.set()
+            raise AssertionError
+
+    async with linked(Asking(), receiver=Answering()) as (link, _):
+        await handshake(link)
+        task = asyncio.ensure_future(exchange(link))
+        await asked.wait()
+        await link.close()
+        assert stopped.is_set()
+        with pytest.raises(ConnectionClosed, match="was closed"):
+            await task
+
+
+async def test_an_answer_the_server_does_not_want(caplog: pytest.LogCaptureFixture) -> None:
+    class Unwilling(Asking):
+        async def __call__(self, visit: Visit) -> None:
+            if visit.method == "POST" and "method" not in visit.message:
+                self.answers.put_nowait(visit)
+                await visit.reply(500)
+            else:
+                await super().__call__(visit)
+
+    async with linked(Unwilling()) as (link, _):
+        await handshake(link)
+        assert (await result(link))[0]["error"]["code"] == -32601
+        await until(lambda: "could not send" in caplog.text)
+
+
+# The GET stream, and streams that break.
+
+
+async def test_the_get_stream_is_reopened_after_its_last_event() -> None:
+    class Talking(SessionServer):
+        gets = 0
+
+        async def get(self, visit: Visit) -> None:
+            self.gets += 1
+            if self.gets == 2:
+                await visit.reply(503)
+            elif self.gets == 4:
+                await visit.reply(404)
+            else:
+                await visit.begin_stream()
+                await visit.chunk(b"retry: 5\n\n")
+                await visit.event({"method": f"n/{self.gets}"}, id=f"e{self.gets}")
+                await visit.end_stream()
+
+    listener = Listener()
+    async with linked(Talking(), receiver=listener) as (link, server):
+        await handshake(link)
+        await until(lambda: len(server.seen("GET")) == 4)
+        assert listener.hear == ["n/1", "n/3"]
+        headers = [visit.headers for visit in server.seen("GET")]
+        assert {each["accept"] for each in headers} == {"text/event-stream"}
+        assert [each.get("last-event-id") for each in headers] == [None, "e1", "e1", "e3"]
+
+
+async def test_a_get_stream_that_always_breaks_is_given_up() -> None:
+    class Breaking(SessionServer):
+        async def get(self, visit: Visit) -> None:
+            visit.drop()
+
+    async with linked(Breaking()) as (link, server):
+        await handshake(link)
+        await until(lambda: len(server.seen("GET")) == 3)
+        assert await result(link) == "called"
+
+
+async def test_a_server_that_is_slow_to_open_the_get_stream_does_not_hold_up_the_client(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Silent(SessionServer):
+        async def get(self, visit: Visit) -> None:
+            pass
+
+    monkeypatch.setattr(client_session, "STREAM_SECONDS", 0.01)
+    async with linked(Silent()) as (link, server):
+        await handshake(link)
+        assert await result(link) == "called"
+        assert len(server.seen("GET")) == 1
+
+
+async def test_listening_twice_opens_one_stream_which_carries_questions_too() -> None:
+    class Streaming(SessionServer):
+        async def get(self, visit: Visit) -> None:
+            await visit.begin_stream()
+            await visit.event({"method": "n"})
+            await visit.event({"id": 1, "result": "a response to nothing"})
+            await visit.event({"method": "notifications/progress", "params": {"progressToken": 9, "progress": 1}})
+            await visit.event({"id": "q", "method": "question"})
+
+    listener = Listener()
+    async with linked(Streaming(), receiver=listener) as (link, server):
+        await handshake(link)
+        await link.listen()
+        await until(lambda: [visit for visit in server.visits if visit.body and "error" in visit.message])
+        assert listener.hear == ["n", "notifications/progress"]
+        assert len(server.seen("GET")) == 1
+
+
+@pytest.mark.parametrize("first", [b"id: a\nretry: 5\ndata:\n\n", b"id: a\n\nretry: 5\n\n"])
+async def test_the_stream_of_a_request_is_resumed_where_the_server_gave_ids(first: bytes) -> None:
+    class Resumable(SessionServer):
+        async def call(self, visit: Visit) -> None:
+            await visit.begin_stream()
+            await visit.chunk(first)
+            visit.drop()
+
+        async def get(self, visit: Visit) -> None:
+            if "last-event-id" not in visit.headers:
+                await visit.reply(405)
+                return
+            await visit.begin_stream()
+            await visit.event({"method": "n"})
+            await visit.event({"id": 1, "result": "resumed"})
+
+    heard = Heard()
+    async with linked(Resumable()) as (link, server):
+        await handshake(link)
+        assert await result(link, hear=heard) == "resumed"
+        assert heard == ["n"]
+        assert server.seen("GET")[-1].headers["last-event-id"] == "a"
+
+
+@pytest.mark.parametrize("status", [400, 405, 503])
+async def test_the_stream_of_a_request_that_cannot_be_resumed(status: int) -> None:
+    class Stubborn(SessionServer):
+        async def call(self, visit: Visit) -> None:
+            await visit.begin_stream()
+            await visit.event({"method": "n"}, id="a")
+            await visit.end_stream()
+
+        async def get(self, visit: Visit) -> None:
+            await visit.reply(status)
+
+    async with linked(Stubborn()) as (link, _):
+        await handshake(link)
+        with pytest.raises(ConnectionClosed, match="before the response"):
+            await exchange(link)

@@ -1,0 +1,403 @@
+"""The endpoint on a real server, any uvicorn and our own listener: raw bytes in, raw bytes out."""
+
+import asyncio
+import json
+import logging
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+import uvicorn
+import uvloop
+
+from splice.protocol.jsonrpc import Notification
+from splice.transports.base import Exchange
+from splice.transports.http import listener, visits
+from splice.transports.http.app import HTTPApp
+from transports.asgi import LEGACY, Browser, FakeService, Gate, call, modern, nothing_runs_on, within
+
+
+class Peer:
+    """A raw connection."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.reader = reader
+        self.writer = writer
+
+    def send(self, body: Any, headers: dict[str, str], *, method: str = "POST") -> None:
+        data = body if isinstance(body, bytes) else json.dumps(body).encode()
+        fields = {
+            "Host": "localhost",
+            "Content-Type": "application/json",
+            "Accept": "application/json, text/event-stream",
+            "Content-Length": str(len(data)),
+        }
+        lines = [f"{method} /mcp HTTP/1.1", *(f"{name}: {value}" for name, value in (fields | headers).items()), "", ""]
+        self.writer.write("\r\n".join(lines).encode() + data)
+
+    async def head(self) -> tuple[int, dict[str, str]]:
+        head = (await within(self.reader.readuntil(b"\r\n\r\n"))).decode()
+        first, *lines = head.strip().split("\r\n")
+        headers = dict(line.lower().split(": ", 1) for line in lines)
+        return int(first.split()[1]), headers
+
+    async def answer(self) -> tuple[int, Any]:
+        status, headers = await self.head()
+        body = await within(self.reader.readexactly(int(headers.get("content-length", "0"))))
+        return status, json.loads(body) if body else None
+
+    async def until(self, text: bytes) -> None:
+        await within(self.reader.readuntil(text))
+
+    async def closed(self) -> bytes:
+        rest: bytes = await within(self.reader.read())
+        return rest
+
+    def close(self) -> None:
+        self.writer.close()
+
+
+class Stage:
+    """A running server and its service."""
+
+    def __init__(self, service: FakeService, app: HTTPApp, server: uvicorn.Server, port: int) -> None:
+        self.service = service
+        self.app = app
+        self.server = server
+        self.port = port
+        self.peers: list[Peer] = []
+
+    async def connect(self) -> Peer:
+        peer = Peer(*await asyncio.open_connection("127.0.0.1", self.port))
+        self.peers.append(peer)
+        return peer
+
+
+@asynccontextmanager
+async def served(*, ours: bool, **options: Any) -> AsyncIterator[Stage]:
+    service = FakeService()
+    app = HTTPApp(service, **options)
+    config = uvicorn.Config(
+        app,
+        http=listener._Protocol if ours else "httptools",
+        loop="none",
+        lifespan="off",
+        log_config=None,
+        timeout_graceful_shutdown=2,
+    )
+    server = listener._Listener(config) if ours else uvicorn.Server(config)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        task = asyncio.create_task(server.serve(sockets=[listening]))
+        stage = Stage(service, app, server, listening.getsockname()[1])
+        try:
+            yield stage
+        finally:
+            for peer in stage.peers:
+                peer.close()
+            await app.stop(0.1)
+            server.should_exit = True
+            await within(task)
+            await nothing_runs_on()
+
+
+Scenario = Callable[[Stage], Awaitable[None]]
+
+
+@pytest.fixture(params=[True, False], ids=["ours", "uvicorn"])
+def play(
+    request: pytest.FixtureRequest, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., None]:
+    """Run a scenario on uvloop; nothing may be logged as an error."""
+    monkeypatch.setattr(visits, "TICK_SECONDS", 0.005)
+
+    def run(scenario: Scenario, **options: Any) -> None:
+        async def main() -> None:
+            async with asyncio.timeout(20), served(ours=request.param, **options) as stage:
+                await scenario(stage)
+
+        uvloop.run(main())
+        assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
+
+    return run
+
+
+def test_one_connection_serves_many_calls(play: Callable[..., None]) -> None:
+    async def scenario(stage: Stage) -> None:
+        peer = await stage.connect()
+        for number in range(3):
+            peer.send(*modern("echo", number, n=number))
+            assert await peer.answer() == (200, {"jsonrpc": "2.0", "id": number, "result": {"echo": {"n": number}}})
+        for number in range(3):
+            peer.send(*modern("echo", number))
+        for number in range(3):
+            assert (await peer.answer())[1]["id"] == number
+
+    play(scenario)
+
+
+def test_a_refusal_leaves_the_connection_in_step(play: Callable[..., None]) -> None:
+    async def scenario(stage: Stage) -> None:
+        peer = await stage.connect()
+        body, headers = modern("echo")
+        for change, status in (
+            ({"Host": "evil.com"}, 403),
+            ({"Content-Type": "text/plain"}, 415),
+            ({"Accept": "x/y"}, 406),
+        ):
+            peer.send(body, headers | change)
+            assert (await peer.answer())[0] == status
+            peer.send(body, headers)
+            assert (await peer.answer())[0] == 200
+        assert len(stage.service.requests) == 3
+
+    play(scenario)
+
+
+def test_a_declared_body_over_the_limit(play: Callable[..., None]) -> None:
+    async def scenario(stage: Stage) -> None:
+        for size in (1001, 1500, 100_000):
+            peer = await stage.connect()
+            peer.send(b"x" * size, {})
+            status, answer = await peer.answer()
+            assert (status, answer["error"]["code"]) == (413, -32600)
+            await peer.closed()
+
+    play(scenario, max_body=1000)
+
+
+def test_an_endless_chunked_body(play: Callable[..., None]) -> None:
+    async def scenario(stage: Stage) -> None:
+        peer = await stage.connect()
+        peer.writer.write(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n")
+        peer.writer.write(b"Transfer-Encoding: chunked\r\n\r\n")
+        for _ in range(30):
+            peer.writer.write(b"64\r\n" + b"x" * 100 + b"\r\n")
+        assert (await peer.answer())[0] == 413
+        await peer.closed()
+
+    play(scenario, max_body=1000)
+
+
+def test_a_client_that_waits_for_permission_to_send(play: Callable[..., None]) -> None:
+    async def scenario(stage: Stage) -> None:
+        body, headers = modern("echo")
+        peer = await stage.connect()
+        peer.send(b"", headers | {"Expect": "100-continue", "Content-Length": "5000000"})
+        assert (await peer.answer())[0] == 413
+        data = json.dumps(body).encode()
+        peer = await stage.connect()
+        peer.send(b"", headers | {"Expect": "100-continue", "Content-Length": str(len(data))})
+        assert (await peer.head())[0] == 100
+        peer.writer.write(data)
+        assert (await peer.answer())[0] == 200
+
+    play(scenario)
+
+
+def test_two_lengths_are_refused(play: Callable[..., None]) -> None:
+    async def scenario(stage: Stage) -> None:
+        peer = await stage.connect()
+        peer.send(b"0\r\n\r\n", {"Transfer-Encoding": "chunked"})
+        assert (await peer.head())[0] == 400
+        await peer.closed()
+        assert stage.service.requests == []
+
+    play(scenario)
+
+
+@pytest.mark.parametrize("notes", [(), ("notifications/progress",)])
+def test_a_modern_client_cancels_by_leaving(play: Callable[..., None], notes: tuple[str, ...]) -> None:
+    async def scenario(stage: Stage) -> None:
+        stage.service.tools["gate"] = gate = Gate(*notes)
+        peer = await stage.connect()
+        peer.send(*modern("gate"))
+        await within(gate.entered.wait())
+        peer.close()
+        assert await within(gate.outcome) == "cancelled"
+
+    play(scenario)
+
+
+@pytest.mark.parametrize("notes", [(), ("notifications/progress",)])
+def test_a_legacy_client_does_not(play: Callable[..., None], notes: tuple[str, ...]) -> None:
+    async def scenario(stage: Stage) -> None:
+        stage.service.tools["gate"] = gate = Gate(*notes)
+        peer = await stage.connect()
+        initialize = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": LEGACY}}
+        peer.send(initialize, {})
+        _, headers = await peer.head()
+        await peer.reader.readexactly(int(headers["content-length"]))
+        session = {"Mcp-Session-Id": headers["mcp-session-id"]}
+        peer.send(call("gate"), session)
+        await within(gate.entered.wait())
+        peer.close()
+        await within(peer.writer.wait_closed())
+        other = await stage.connect()
+        other.send(call("echo", 2), session)
+        assert (await other.answer())[0] == 200
+        assert not gate.outcome.done()
+        gate.released.set()
+        assert await within(gate.outcome) == "done"
+
+    play(scenario)
+
+
+def test_a_stream_arrives_as_it_is_written(play: Callable[..., None]) -> None:
+    async def scenario(stage: Stage) -> None:
+        stage.service.tools["gate"] = gate = Gate("notifications/progress")
+        peer = await stage.connect()
+        peer.send(*modern("gate"))
+        status, headers = await peer.head()
+        assert (status, headers["content-type"]) == (200, "text/event-stream")
+        await peer.until(b'data: {"jsonrpc":"2.0","method":"notifications/progress"}\n\n')
+        gate.released.set()
+        await peer.until(b'"result":{"done":true}}\n\n')
+        await peer.until(b"0\r\n\r\n")
+        peer.send(*modern("echo"))
+        assert (await peer.answer())[0] == 200
+
+    play(scenario)
+
+
+def test_a_client_that_does_not_read_holds_up_only_itself(play: Callable[..., None]) -> None:
+    async def scenario(stage: Stage) -> None:
+        sent = 0
+        full = asyncio.Event()
+
+        async def flood(exchange: Exchange) -> Any:
+            nonlocal sent
+            asyncio.get_running_loop().call_later(0.2, full.set)
+            while True:
+                await exchange.notify(Notification("notifications/message", {"data": "x" * 100_000}))
+                sent += 1
+
+        stage.service.tools["flood"] = flood
+        peer = await stage.connect()
+        peer.send(*modern("flood"))
+        await within(full.wait())
+        assert sent < 500
+        other = await stage.connect()
+        other.send(*modern("echo"))
+        assert (await other.answer())[0] == 200
+        peer.writer.transport.abort()
+
+    play(scenario)
+
+
+def test_stopping_ends_open_streams_with_their_result(play: Callable[..., None]) -> None:
+    async def scenario(stage: Stage) -> None:
+        async def listen(exchange: Exchange) -> Any:
+            await exchange.notify(Notification("notifications/subscriptions/acknowledged"))
+            await stage.service.stopping.wait()
+            return {"over": True}
+
+        stage.service.tools["listen"] = listen
+        peer = await stage.connect()
+        peer.send(*modern("listen"))
+        await peer.until(b"acknowledged")
+        await within(stage.app.stop())
+        await peer.until(b'"result":{"over":true}}\n\n')
+
+    play(scenario)
+
+
+def test_what_only_the_beginning_needed_is_let_go_of(play: Callable[..., None]) -> None:
+    async def scenario(stage: Stage) -> None:
+        seen: list[Exchange] = []
+
+        async def waits(exchange: Exchange) -> Any:
+            await exchange.notify(Notification("notifications/subscriptions/acknowledged"))
+            exchange.rest()
+            seen.append(exchange)
+            await stage.service.stopping.wait()
+            return {"over": True}
+
+        stage.service.tools["waits"] = waits
+        peer = await stage.connect()
+        peer.send(*modern("waits"))
+        await peer.until(b"acknowledged")
+        assert seen[0].request.params is None
+        assert dict(seen[0].sender.headers) == {}
+        await within(stage.app.stop())
+        await peer.until(b'"result":{"over":true}}\n\n')
+
+    play(scenario)
+
+
+def test_a_client_that_left_before_it_was_watched_is_noticed(
+    play: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def scenario(stage: Stage) -> None:
+        monkeypatch.setattr(visits, "TICK_SECONDS", 0.05)
+        stage.service.tools["gate"] = gate = Gate()
+        peer = await stage.connect()
+        peer.send(*modern("gate"))
+        await within(gate.entered.wait())
+        peer.writer.transport.abort()
+        assert await within(gate.outcome) == "cancelled"
+
+    play(scenario)
+
+
+# Listening.
+
+
+class Served:
+    """Stands in for the server that would run until a signal comes."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.paths: list[int] = []
+        self.ports: list[int] = []
+
+        async def serve(server: Any, sockets: list[socket.socket]) -> None:
+            self.ports.append(sockets[0].getsockname()[1])
+            for path in ("/mcp", "/other"):
+                body, headers = modern("echo")
+                self.paths.append((await Browser(server.config.app).post(body, headers, path=path)).status)
+
+        monkeypatch.setattr(listener._Listener, "serve", serve)
+
+
+@pytest.mark.parametrize(
+    ("options", "url", "statuses"),
+    [
+        ({}, "http://127.0.0.1:{}/mcp", [200, 404]),
+        ({"path": "/other"}, "http://127.0.0.1:{}/other", [404, 200]),
+        ({"host": "localhost", "path": None}, "http://localhost:{}/mcp", [200, 404]),
+        ({"host": "0.0.0.0", "allowed_hosts": ["localhost"]}, "http://0.0.0.0:{}/mcp", [200, 404]),
+    ],
+)
+async def test_it_says_where_it_listens(
+    options: Any,
+    url: str,
+    statuses: list[int],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    served = Served(monkeypatch)
+    await listener.serve_http(FakeService(), port=0, **options)
+    assert capsys.readouterr().err == f"Serving MCP at {url.format(served.ports[0])}\n"
+    assert served.paths == statuses
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "192.0.2.1", "::", "example.com"])
+async def test_listening_beyond_this_machine_needs_the_hosts_to_be_named(host: str) -> None:
+    with pytest.raises(ValueError, match="allowed_hosts"):
+        await listener.serve_http(FakeService(), host=host, port=0)
+
+
+async def test_a_port_that_is_taken_is_named() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(OSError, match=f"cannot listen on 127.0.0.1:{port}"):
+            await listener.serve_http(FakeService(), port=port)
+
+
+def test_ipv6_is_listened_on_too() -> None:
+    assert listener._is_loopback("::1")
+    assert listener._is_loopback("[::1]")
+    if socket.has_ipv6:
+        with listener._bound("::1", 0) as bound:
+            assert bound.family == socket.AF_INET6
