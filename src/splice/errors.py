@@ -95,11 +95,11 @@ class RPCError(MCPError):
 
 
 class ParseError(RPCError, code=PARSE_ERROR):
-    """What arrived is not JSON, or not UTF-8."""
+    """The message that arrived is not JSON, or not UTF-8."""
 
 
 class InvalidRequest(RPCError, code=INVALID_REQUEST):
-    """What arrived is JSON, but not a message that may be answered here and now."""
+    """The message that arrived is JSON, but not a request that may be answered here and now."""
 
 
 class MethodNotFound(RPCError, code=METHOD_NOT_FOUND):

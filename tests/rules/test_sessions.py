@@ -46,7 +46,7 @@ def test_a_version_nobody_knows_opens_nothing() -> None:
 
 def test_ending_a_session_lets_go_of_it_once() -> None:
     ended: list[str] = []
-    session = Session(ended=lambda: ended.append("ended"))
+    session = Session(ended=lambda _: ended.append("ended"))
     session.end()
     session.end()
     assert ended == ["ended"]

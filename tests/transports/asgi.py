@@ -74,7 +74,7 @@ class FakeService(Service):
             await self.tools[params["name"]](exchange)
         session.open(params["protocolVersion"])
         self.opened.append(session)
-        session.ended = lambda: self.closed.append(session)
+        session.ended = self.closed.append
         return Success(exchange.request.id, raw({"protocolVersion": params["protocolVersion"]}))
 
     async def _echo(self, exchange: Exchange) -> Any:

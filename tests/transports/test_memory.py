@@ -168,7 +168,7 @@ async def test_what_the_server_pushes_is_noticed_until_the_end() -> None:
     async def answer(exchange: Exchange) -> Response:
         session = exchange.sender.session
         assert session is not None
-        session.ended = lambda: ended.append("ended")
+        session.ended = lambda _: ended.append("ended")
         session.push(Notification("one"))
         kept.append(session)
         return Success(exchange.request.id, {})

@@ -149,7 +149,7 @@ class Deadline(Stretch):
     __slots__ = ("_clocks", "_seconds", "_what", "when")
 
     def __init__(self, clocks: Clocks, seconds: float, what: str) -> None:
-        super().__init__()
+        self.error = None
         self._clocks = clocks
         self._seconds = seconds
         self._what = what

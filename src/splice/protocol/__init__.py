@@ -1,1 +1,1 @@
-"""What is on the wire: pure data, no clock, no sockets."""
+"""The messages on the wire: pure data, no clock, no sockets."""

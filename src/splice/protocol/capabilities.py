@@ -56,7 +56,7 @@ class TasksCapability(Wire, kw_only=True):
 
 
 class ClientCapabilities(Wire, kw_only=True):
-    """What the client can do for the server. A capability is there when its key is, even with nothing inside."""
+    """The abilities of a client. A capability is there when its key is, even with nothing inside."""
 
     experimental: dict[str, Any] | None = None
     """Whatever is not in the specification, by name."""
@@ -102,7 +102,7 @@ class ToolsCapability(Wire, kw_only=True):
 
 
 class ServerCapabilities(Wire, kw_only=True):
-    """What the server offers. A capability is there when its key is, even with nothing inside."""
+    """The abilities of a server. A capability is there when its key is, even with nothing inside."""
 
     experimental: dict[str, Any] | None = None
     """Whatever is not in the specification, by name."""

@@ -32,17 +32,17 @@ class ResourceTemplateReference(Wire, tag_field="type", tag="ref/resource", kw_o
 
 
 class CompletionArgument(Wire, kw_only=True):
-    """What is to be completed."""
+    """The argument to be completed."""
 
     name: str
     """Which argument."""
 
     value: str
-    """What has been typed so far."""
+    """The text typed so far."""
 
 
 class CompletionContext(Wire, kw_only=True):
-    """What is known already."""
+    """The arguments known already."""
 
     span: ClassVar[Span] = (Since(V2025_06_18),)
 
@@ -57,10 +57,10 @@ class CompleteParams(Params, kw_only=True):
     """Whose argument."""
 
     argument: CompletionArgument
-    """Which argument, and what has been typed."""
+    """The argument, and the text typed so far."""
 
     context: Annotated[CompletionContext | None, Since(V2025_06_18)] = None
-    """What is known already."""
+    """The arguments known already."""
 
 
 class Completion(Wire, kw_only=True):

@@ -93,7 +93,7 @@ class ResourceLink(ResourceDescription, tag_field="type", tag="resource_link", k
 
 
 class ResourceContents(LaterMeta, kw_only=True):
-    """What is in a resource: exactly one of `text` and `blob`."""
+    """The contents of a resource: exactly one of `text` and `blob`."""
 
     uri: str
     """Which resource, or which part of it."""
@@ -119,14 +119,14 @@ class EmbeddedResource(LaterMeta, tag_field="type", tag="resource", kw_only=True
     type: ClassVar[Literal["resource"]] = "resource"
 
     resource: ResourceContents
-    """What is in it."""
+    """Its contents."""
 
     annotations: Annotations | None = None
     """Whom it is for."""
 
 
 ContentBlock: TypeAlias = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource
-"""What tools return and prompts contain."""
+"""A block of what tools return and prompts contain."""
 
 
 class ToolUseContent(Meta, tag_field="type", tag="tool_use", kw_only=True):
@@ -146,7 +146,7 @@ class ToolUseContent(Meta, tag_field="type", tag="tool_use", kw_only=True):
 
 
 class ToolResultContent(Meta, tag_field="type", tag="tool_result", kw_only=True):
-    """What the tool that the model wanted has returned."""
+    """The result of the tool that the model wanted to be called."""
 
     type: ClassVar[Literal["tool_result"]] = "tool_result"
     span: ClassVar[Span] = (Since(V2025_11_25),)
@@ -155,7 +155,7 @@ class ToolResultContent(Meta, tag_field="type", tag="tool_result", kw_only=True)
     """The `id` of the call."""
 
     content: list[ContentBlock]
-    """What the tool returned."""
+    """The content that the tool returned."""
 
     structured_content: Any = None
     """The same as JSON; an object before 2026-07-28."""
@@ -165,4 +165,4 @@ class ToolResultContent(Meta, tag_field="type", tag="tool_result", kw_only=True)
 
 
 SamplingBlock: TypeAlias = TextContent | ImageContent | AudioContent | ToolUseContent | ToolResultContent
-"""What messages to and from a model contain."""
+"""A block of a message to or from a model."""

@@ -1,4 +1,4 @@
-"""What a server may ask of a client: a model's answer, the user's answer, the roots.
+"""Questions of a server to a client: a model's answer, the user's answer, the roots.
 
 Legacy servers send these as requests of their own. Since 2026-07-28 they stand in an `InputRequiredResult`,
 and the client repeats its request with the answers. So these params and results have no `_meta` there.
@@ -19,7 +19,7 @@ from splice.protocol.versions import V2025_06_18, V2025_11_25, V2026_07_28, Sinc
 from splice.protocol.wire import LaterMeta, Meta, NoParams, NoteParams, Params, Span, Wire
 
 ElicitValue: TypeAlias = str | int | float | bool | list[str] | None
-"""What a field of a form may hold."""
+"""A value that a field of a form may hold."""
 
 SamplingContent: TypeAlias = SamplingBlock | Annotated[list[SamplingBlock], Since(V2025_11_25)]
 """One block, or several."""
@@ -33,7 +33,7 @@ class ModelHint(Wire, kw_only=True):
 
 
 class ModelPreferences(Wire, kw_only=True):
-    """What matters in the choice of a model. The client decides."""
+    """Wishes for the choice of a model. The client decides."""
 
     hints: list[ModelHint] | None = None
     """The first that fits counts."""
@@ -61,10 +61,10 @@ class Spoken(Wire, kw_only=True):
     """Something that is said, by a model or to it."""
 
     role: Role
-    """Who says it."""
+    """The speaker."""
 
     content: SamplingContent
-    """What is said."""
+    """The text or other content."""
 
     @property
     def blocks(self) -> list[SamplingBlock]:
@@ -92,10 +92,10 @@ class CreateMessageParams(Params, kw_only=True):
     """The client may change it or leave it out."""
 
     model_preferences: ModelPreferences | None = None
-    """What matters in the choice of a model."""
+    """Wishes for the choice of a model."""
 
     include_context: Literal["none", "thisServer", "allServers"] | None = None
-    """What else to tell the model. Other than ``none`` needs the capability `sampling.context`."""
+    """Other context to tell the model. Other than ``none`` needs the capability `sampling.context`."""
 
     temperature: float | None = None
     """How freely to choose words."""
@@ -107,7 +107,7 @@ class CreateMessageParams(Params, kw_only=True):
     """For the provider of the model, in its own form."""
 
     tools: Annotated[list[Tool] | None, Since(V2025_11_25)] = None
-    """What the model may call. Needs the capability `sampling.tools`."""
+    """Tools that the model may call. Needs the capability `sampling.tools`."""
 
     tool_choice: Annotated[ToolChoice | None, Since(V2025_11_25)] = None
     """Whether it does. Needs the same capability."""
@@ -126,7 +126,7 @@ class CreateMessageResult(Spoken, kw_only=True):
     """Metadata. Keys with a reserved prefix belong to the specification."""
 
     model: str
-    """Which model it was."""
+    """The model that answered."""
 
     stop_reason: str | None = None
     """Why it stopped: ``endTurn``, ``stopSequence``, ``maxTokens``, ``toolUse`` or anything else."""
@@ -146,7 +146,7 @@ class ElicitParams(Params, kw_only=True):
     """Which of the two. A form when absent."""
 
     message: str
-    """What is asked, and why."""
+    """The question, and the reason for it."""
 
     requested_schema: dict[str, Any] | None = None
     """The form: JSON Schema of a flat object. Forms must have it."""
@@ -232,10 +232,10 @@ class InputRequiredResult(Meta, tag_field="resultType", tag="input_required", kw
     result_type: ClassVar[Literal["input_required"]] = "input_required"
 
     input_requests: dict[str, InputRequest] | None = None
-    """What to answer, by keys the answers repeat."""
+    """The questions to answer, by keys that the answers repeat."""
 
     request_state: str | None = None
-    """What to send back, byte for byte. It means nothing to the client."""
+    """To be sent back, byte for byte. It means nothing to the client."""
 
     def __post_init__(self) -> None:
         """Refuse a result that gives the client nothing to come back with."""

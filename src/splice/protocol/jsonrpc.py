@@ -81,7 +81,7 @@ Message: TypeAlias = Request | Notification | Success | Failure
 
 
 class BadMessage(RPCError, code=INVALID_REQUEST):
-    """What arrived is not a message. Carries the id that a reply must repeat, when there is one."""
+    """The text that arrived is not a message. Carries the id that a reply must repeat, when there is one."""
 
     def __init__(self, message: str, *, code: int = INVALID_REQUEST, id: RequestId | None = None) -> None:
         super().__init__(message, code=code)

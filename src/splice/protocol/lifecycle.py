@@ -47,10 +47,10 @@ class RequestMeta(Wire, kw_only=True):
     client_capabilities: Annotated[ClientCapabilities | None, Since(V2026_07_28)] = field(
         default=None, name=META_CLIENT_CAPABILITIES
     )
-    """What the client can do for this request. Required in every request since 2026-07-28."""
+    """The capabilities of the client for this request. Required in every request since 2026-07-28."""
 
     client_info: Annotated[Implementation | None, Since(V2026_07_28)] = field(default=None, name=META_CLIENT_INFO)
-    """Which program asks."""
+    """The program that asks."""
 
     log_level: Annotated[LoggingLevel | None, Since(V2026_07_28)] = field(default=None, name=META_LOG_LEVEL)
     """Log messages of this severity and above are wanted; none when absent."""
@@ -84,10 +84,10 @@ class InitializeParams(Params, kw_only=True):
     """The version the client would like to speak."""
 
     capabilities: ClientCapabilities
-    """What it can do for the server."""
+    """Its capabilities."""
 
     client_info: Implementation
-    """Which program it is."""
+    """The program that it is."""
 
 
 class InitializeResult(Result, kw_only=True):
@@ -99,10 +99,10 @@ class InitializeResult(Result, kw_only=True):
     """The version to speak from now on. The client leaves if it cannot."""
 
     capabilities: ServerCapabilities
-    """What the server offers."""
+    """The capabilities of the server."""
 
     server_info: Implementation
-    """Which program it is."""
+    """The program that it is."""
 
     instructions: str | None = None
     """How to use the server, for the model."""
@@ -117,7 +117,7 @@ class DiscoverResult(CacheableResult, kw_only=True):
     """Every version a request may name."""
 
     capabilities: ServerCapabilities
-    """What the server offers."""
+    """The capabilities of the server."""
 
     instructions: str | None = None
     """How to use the server, for the model."""

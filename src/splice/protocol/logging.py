@@ -22,10 +22,10 @@ class LogParams(NoteParams, kw_only=True):
     """How severe it is."""
 
     logger: str | None = None
-    """Which part of the server speaks."""
+    """The part of the server that speaks."""
 
     data: Any
-    """What it says: any JSON."""
+    """The message: any JSON."""
 
 
 class SetLevelParams(Params, kw_only=True):

@@ -1,4 +1,4 @@
-"""What a version lacks is left out, before a value is sent to a peer that speaks it.
+"""Leaves out of a value what a version lacks, before it is sent to a peer that speaks that version.
 
 `narrow` reads the marks of the types (`Since`, `Until`, `span`), once per type and version. Fields the version
 lacks are cleared at any depth. A content block it lacks becomes text that names what was left out, and where it
@@ -48,7 +48,7 @@ def narrow(value: T, version: str) -> T:
 
 
 def covers(marks: Iterable[object], version: str) -> bool:
-    """Tell whether what carries these marks exists in `version`. What is no mark does not count."""
+    """Tell whether what carries these marks exists in `version`. Anything that is not a mark does not count."""
     since = (mark.version for mark in marks if isinstance(mark, Since))
     until = (mark.version for mark in marks if isinstance(mark, Until))
     return exists(version, next(since, None), next(until, None))

@@ -1,4 +1,4 @@
-"""What is said about a request that still runs: how far it is, and that nobody waits for it any more.
+"""Notifications about a request that still runs: how far it is, and that nobody waits for it any more.
 
 https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress
 https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation
@@ -37,7 +37,7 @@ class ProgressParams(NoteParams, kw_only=True):
     """How far it goes, when that is known."""
 
     message: Annotated[str | None, Since(V2025_03_26)] = None
-    """What is being done, for people."""
+    """The step being done, for people."""
 
 
 CANCELLED = Note(name="notifications/cancelled", params=CancelledParams)

@@ -21,7 +21,7 @@ class PromptArgument(Wire, kw_only=True):
     """Its name for people. `name` is shown when it is absent."""
 
     description: str | None = None
-    """What it is, for people."""
+    """Its meaning, for people."""
 
     required: bool | None = None
     """The prompt cannot do without. False when absent."""
@@ -31,17 +31,17 @@ class Prompt(Named, kw_only=True):
     """One entry of `prompts/list`."""
 
     arguments: list[PromptArgument] | None = None
-    """What it takes."""
+    """The arguments that it takes."""
 
 
 class PromptMessage(Wire, kw_only=True):
     """One message of a prompt."""
 
     role: Role
-    """Who says it."""
+    """The speaker."""
 
     content: ContentBlock
-    """What is said."""
+    """The text or other content."""
 
 
 class ListPromptsResult(PageResult, kw_only=True):
@@ -65,7 +65,7 @@ class GetPromptResult(Result, kw_only=True):
     """The result of `prompts/get`."""
 
     description: str | None = None
-    """What the prompt is for."""
+    """The purpose of the prompt."""
 
     messages: list[PromptMessage]
     """The prompt with its arguments filled in."""

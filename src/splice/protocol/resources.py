@@ -53,7 +53,7 @@ class ReadResourceResult(CacheableResult, kw_only=True):
     """The result of `resources/read`."""
 
     contents: list[ResourceContents]
-    """What is in it. A directory may have several."""
+    """The contents. A directory may have several."""
 
 
 class SubscribeParams(Params, kw_only=True):

@@ -45,7 +45,7 @@ class ListenParams(Params, kw_only=True):
     span: ClassVar[Span] = (Since(V2026_07_28),)
 
     notifications: SubscriptionFilter
-    """What is wanted."""
+    """The notifications that are wanted."""
 
 
 class ListenResult(Result, kw_only=True):
@@ -60,7 +60,7 @@ class AcknowledgedParams(NoteParams, kw_only=True):
     span: ClassVar[Span] = (Since(V2026_07_28),)
 
     notifications: SubscriptionFilter
-    """What of it the server will honour."""
+    """The part of it that the server will honour."""
 
 
 SUBSCRIPTIONS_LISTEN = Method(name="subscriptions/listen", params=ListenParams, result=ListenResult, since=V2026_07_28)

@@ -24,7 +24,7 @@ class ToolAnnotations(Wire, kw_only=True):
     """It changes nothing. False when absent."""
 
     destructive_hint: bool | None = None
-    """What it changes may be lost. True when absent."""
+    """It may destroy what it changes. True when absent."""
 
     idempotent_hint: bool | None = None
     """Calling it again with the same arguments changes nothing more. False when absent."""
@@ -91,8 +91,9 @@ class CallToolParams(RetryParams, kw_only=True):
 
     def __post_init__(self) -> None:
         """Read null as absent."""
-        super().__post_init__()
-        if self.arguments == NULL:
+        if self.meta is not None and self.meta == NULL:
+            self.meta = None
+        if self.arguments is not None and self.arguments == NULL:
             self.arguments = None
 
 
@@ -100,7 +101,7 @@ class CallToolResult(Result, kw_only=True):
     """The result of `tools/call`."""
 
     content: list[ContentBlock]
-    """What the model gets to see."""
+    """The content that the model gets to see."""
 
     structured_content: Annotated[Any, Since(V2025_06_18)] = None
     """The same as JSON; an object before 2026-07-28. `Raw(b"null")` sends null; both null and absent arrive as None."""

@@ -9,7 +9,7 @@ How a URI is taken apart:
 - `{x}` takes one or more characters, never `/`, `?` or `#`; `{+x}` takes anything; each takes as little as it can, but
   the last `{+x}` or `{/x*}` takes all that is left.
 - `{.x}`, `{/x}` and `{;x}` may be absent, and so are `{?x}`, `{&x}` and `{#x}` at the end. The names of a query may
-  come in any order; a name that the template does not know, or that comes twice, is no match.
+  come in any order; a name that the template does not know, or that comes twice, is not a match.
 - Values are percent-decoded, which is when an encoded slash becomes a slash: it never splits a value in two. Neither
   does the matcher judge values: a handler that takes `..` for a parent directory has to see to that itself.
 
@@ -38,7 +38,7 @@ class _Variable(NamedTuple):
 
 
 class _Expression(NamedTuple):
-    """What stands between braces."""
+    """The part of a template between braces."""
 
     operator: str
     variables: tuple[_Variable, ...]
@@ -51,7 +51,7 @@ class _Run(NamedTuple):
     takes: str
     """A pattern for each of its characters. If it does not exclude the slash, it takes anything, across segments."""
     lead: str = ""
-    """What stands before it; a run with a lead may be absent."""
+    """The text before it; a run with a lead may be absent."""
 
 
 _Parts: TypeAlias = Sequence[str | _Expression]
@@ -202,7 +202,7 @@ def _parse_expression(text: str, start: int, inside: str) -> _Expression:
     for spec in found[2].split(","):
         variable = _VARIABLE.fullmatch(spec)
         if variable is None:
-            raise _malformed(text, start, f"{spec!r} is no variable")
+            raise _malformed(text, start, f"{spec!r} is not a variable")
         modifier = variable[2] or ""
         prefix = int(modifier[1:]) if modifier.startswith(":") else None
         variables.append(_Variable(variable[1], modifier == "*", prefix))

@@ -24,10 +24,10 @@ V2025_11_25 = "2025-11-25"
 V2026_07_28 = "2026-07-28"
 
 HANDSHAKE_VERSIONS = (V2024_11_05, V2025_03_26, V2025_06_18, V2025_11_25)
-"""What `initialize` may offer, accept or counter-offer."""
+"""The versions that `initialize` may offer, accept or counter-offer."""
 
 MODERN_VERSIONS = (V2026_07_28,)
-"""What a request may carry in its own `_meta`."""
+"""The versions that a request may carry in its own `_meta`."""
 
 VERSIONS = HANDSHAKE_VERSIONS + MODERN_VERSIONS
 """All versions, oldest first. Versions compare by their place here, never as text."""
@@ -40,7 +40,7 @@ LATEST_MODERN = MODERN_VERSIONS[-1]
 
 
 class Facts(Struct, frozen=True, kw_only=True):
-    """What one protocol version does, as far as types cannot say it."""
+    """The behaviour of one protocol version, as far as types cannot say it."""
 
     version: str
     request_meta: bool = False

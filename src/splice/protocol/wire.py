@@ -65,14 +65,14 @@ class Named(LaterMeta, kw_only=True):
     """Its name for people. `name` is shown when it is absent."""
 
     description: str | None = None
-    """What it is or does, for the model."""
+    """Its purpose, for the model."""
 
     icons: Annotated[list[Icon] | None, Since(V2025_11_25)] = None
     """The same picture in several sizes and themes."""
 
 
 class Implementation(Wire, kw_only=True):
-    """Which program speaks, for display and for logs: never a ground for trust."""
+    """The program that speaks, for display and for logs: never a ground for trust."""
 
     name: str
     """Its name for programs."""
@@ -84,7 +84,7 @@ class Implementation(Wire, kw_only=True):
     """Its name for people. `name` is shown when it is absent."""
 
     description: Annotated[str | None, Since(V2025_11_25)] = None
-    """What it does, for people."""
+    """Its purpose, for people."""
 
     website_url: Annotated[str | None, Since(V2025_11_25)] = None
     """Where to read about it."""
@@ -101,7 +101,7 @@ class Params(Wire, kw_only=True):
 
     def __post_init__(self) -> None:
         """Read null as absent."""
-        if self.meta == NULL:
+        if self.meta is not None and self.meta == NULL:
             self.meta = None
 
 
@@ -109,10 +109,10 @@ class RetryParams(Params, kw_only=True):
     """Params of a request whose result may ask for input first. It is sent again with the answers."""
 
     input_responses: Annotated[dict[str, Raw] | None, Since(V2026_07_28)] = None
-    """What the server asked for last time, by the same keys."""
+    """The answers to the questions of the last result, by the same keys."""
 
     request_state: Annotated[str | None, Since(V2026_07_28)] = None
-    """What the server gave last time, byte for byte."""
+    """The `requestState` of the last result, byte for byte."""
 
 
 class NoParams(Params, kw_only=True):
@@ -127,14 +127,14 @@ class PageParams(Params, kw_only=True):
 
 
 class NoteParams(Meta, kw_only=True):
-    """What the params of all notifications share."""
+    """The params of any notification."""
 
 
 class Result(Meta, kw_only=True):
-    """What all results share."""
+    """The result of any request."""
 
     result_type: Annotated[str | None, Since(V2026_07_28)] = None
-    """``complete``, or why this is no full answer. Absent means ``complete``."""
+    """``complete``, or why this is not a full answer. Absent means ``complete``."""
 
 
 class EmptyResult(Result, kw_only=True):

@@ -1,1 +1,1 @@
-"""What is legal next. Pure: no clock, no sockets, no async."""
+"""Rules for what is legal next. Pure: no clock, no sockets, no async."""

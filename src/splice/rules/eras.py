@@ -50,7 +50,7 @@ class Suspend(BaseException):
 
 
 class Stamp:
-    """What a client says about itself on its requests, in one version."""
+    """A client's word about itself on its requests, in one version."""
 
     __slots__ = ("_info", "_meta", "capabilities", "log_level", "version")
 

@@ -36,6 +36,8 @@ OutHandle = TypeVar("OutHandle")
 class ExchangeTable(Generic[InHandle, OutHandle]):
     """The requests in flight on one channel."""
 
+    __slots__ = ("_inbound", "_last_id", "_outbound", "_reports", "_tokens", "closed")
+
     def __init__(self) -> None:
         self._inbound: dict[RequestId, InHandle] = {}
         self._outbound: dict[RequestId, OutHandle] = {}

@@ -1,4 +1,4 @@
-"""What a server or a client answers, as chapters: tables of methods and notifications, put together when it is made.
+"""Chapters of what a server or a client answers: tables of methods and notifications, put together when it is made.
 
 A chapter of the specification (tools, prompts, ...) and an extension of a user's own have the same form, `Extension`.
 A server answers the methods of its chapters and extensions, a client those of its own; a later one replaces a method
@@ -18,7 +18,7 @@ from splice.protocol.methods import Method, Note
 AnyCapabilities: TypeAlias = ServerCapabilities | ClientCapabilities
 
 C = TypeVar("C")
-"""What an answer is given: the server's `Call` or the client's `Question`."""
+"""The argument of an answer: the server's `Call` or the client's `Question`."""
 
 
 class Served(Struct, Generic[C], frozen=True):

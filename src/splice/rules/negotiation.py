@@ -150,13 +150,13 @@ def newest_common(offered: Sequence[str], wanted: Sequence[str]) -> str | None:
 
 
 class Preference(Struct, frozen=True):
-    """Which versions the caller would like to speak, and by what opening."""
+    """The versions that the caller would like to speak, and by what opening."""
 
     probes: tuple[str, ...]
-    """What a probe may settle on; empty: do not probe."""
+    """The versions a probe may settle on; empty: do not probe."""
 
     handshake: str | None
-    """What `initialize` offers; None: never send it."""
+    """The version that `initialize` offers; None: never send it."""
 
     pinned: bool = False
     """No other version will do."""

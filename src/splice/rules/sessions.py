@@ -1,4 +1,4 @@
-"""Who asks: what the sender of a request declared, whether that allows a question, and the session of `initialize`.
+"""The sender of a request: what it declared, whether that allows a question, and the session of `initialize`.
 
 https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning
 https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle
@@ -98,8 +98,8 @@ class Session(Struct, kw_only=True, eq=False):
     """Whom the transport had authenticated when the session was opened."""
     push: Callable[[Notification], None] = _nowhere
     """Sends a notification that belongs to no request. Never blocks, never raises."""
-    ended: Callable[[], None] | None = None
-    """Called by `end`: lets go of what the server keeps for this session."""
+    ended: "Callable[[Session], None] | None" = None
+    """Called by `end`: the server lets go of the session."""
 
     def open(
         self,
@@ -128,4 +128,4 @@ class Session(Struct, kw_only=True, eq=False):
         """Let go of the session: nobody will be told of anything any more. To be called by the transport, once."""
         ended, self.ended = self.ended, None
         if ended is not None:
-            ended()
+            ended(self)

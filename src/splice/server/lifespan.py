@@ -19,7 +19,7 @@ class Life:
         self._over = asyncio.Event()
         self._ready: asyncio.Future[Any] | None = None
         self.state: Any = None
-        """What the context manager yielded."""
+        """The value that the context manager yielded."""
 
     async def begin(self) -> None:
         """Enter the lifespan, once. Raises what the user's context manager raises on entry."""

@@ -1,4 +1,4 @@
-"""What outlasts a request: the session that `initialize` opens, and who wants to hear of changes.
+"""State that outlasts a request: the session that `initialize` opens, and the clients that want to hear of changes.
 
 A modern client opens a `subscriptions/listen` stream with a filter. A legacy client hears of every list that
 changed, and of the resources it subscribed to. Changes are levels, not events: what a slow listener has not been
@@ -22,7 +22,15 @@ from msgspec.structs import replace
 from splice.errors import InvalidRequest, MethodNotFound
 from splice.protocol.capabilities import ClientCapabilities, ServerCapabilities
 from splice.protocol.jsonrpc import Notification
-from splice.protocol.lifecycle import DISCOVER, INITIALIZE, META_SUBSCRIPTION_ID, PING, DiscoverResult, InitializeResult
+from splice.protocol.lifecycle import (
+    DISCOVER,
+    INITIALIZE,
+    META_SUBSCRIPTION_ID,
+    NO_META,
+    PING,
+    DiscoverResult,
+    InitializeResult,
+)
 from splice.protocol.logging import SET_LEVEL
 from splice.protocol.narrow import narrow
 from splice.protocol.resources import RESOURCES_SUBSCRIBE, RESOURCES_UNSUBSCRIBE
@@ -138,6 +146,7 @@ class Subscriptions(Extension[Call]):
         unsubscribe = Served(RESOURCES_UNSUBSCRIBE, self.unsubscribe)
         super().__init__("subscriptions", methods=(listen, subscribe, unsubscribe))
         self._audiences: dict[asyncio.AbstractEventLoop, _Audience] = {}
+        self._leave = self.leave  # one for all sessions
 
     def declare(self, capabilities: ServerCapabilities | ClientCapabilities) -> None:
         """Declare nothing: the chapters whose lists change do."""
@@ -160,9 +169,13 @@ class Subscriptions(Extension[Call]):
 
     def join(self, session: Session) -> None:
         """Tell a session of changed lists from now on, until it ends."""
-        audience = self._here()
-        audience.add(session, LIST_CHANGES)
-        session.ended = lambda: audience.remove(session, (*LIST_CHANGES, *map(updated, session.subscriptions)))
+        self._here().add(session, LIST_CHANGES)
+        session.ended = self._leave
+
+    def leave(self, session: Session) -> None:
+        """Tell it no more."""
+        for audience in self._audiences.values():
+            audience.remove(session, (*LIST_CHANGES, *map(updated, session.subscriptions)))
 
     async def listen(self, call: Call) -> ListenResult:
         """Pass on the changes that were asked for, until the client closes the stream or the server stops."""
@@ -178,6 +191,9 @@ class Subscriptions(Extension[Call]):
         audience.add(listener, listener.wanted)
         try:
             await exchange.notify(Notification(ACKNOWLEDGED.name, AcknowledgedParams(notifications=wanted, meta=meta)))
+            del has, wanted  # there may be thousands of streams that wait like this one
+            call.params, call.meta = None, NO_META
+            exchange.rest()
             await listener.run(exchange, meta)
         finally:
             audience.remove(listener, listener.wanted)

@@ -98,6 +98,8 @@ class Channel:
     `sender` stands in every exchange that `take` begins.
     """
 
+    __slots__ = ("_background", "_hear", "_loop", "_sender", "_serve", "_writable", "gone", "send", "table")
+
     def __init__(self, send: Send, serve: Serve, hear: Hear, sender: Sender) -> None:
         self.table: ExchangeTable[ChannelExchange, _Waiting] = ExchangeTable()
         self.send = send

@@ -185,7 +185,7 @@ async def test_our_own_listener_needs_no_task_to_tell_of_a_lost_connection() -> 
     work = Work(visits, Wire(**{CONNECTION: connection}))
     await settle()
     age(visits)
-    assert visits.background._tasks == set()
+    assert visits.background._tasks == {}
     assert connection.visit is work.visit
     work.visit.leave()
     assert isinstance(await within(work.task), Gone)
@@ -240,7 +240,7 @@ async def test_a_stream_that_is_stuck_is_not_spoken_to() -> None:
     assert visit.reply.busy
     visit.reply.quiet = True
     visits._beat()
-    assert visits.background._tasks == set()
+    assert visits.background._tasks == {}
     stuck.set()
     await within(writing)
     visits.leave(visit)

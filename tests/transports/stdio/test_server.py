@@ -341,7 +341,7 @@ async def test_batches_are_legal_in_one_version_only(monkeypatch: pytest.MonkeyP
 async def test_a_session_pushes_on_the_same_channel_and_ends_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
     async with served(monkeypatch) as peer:
         session = await keep_session(peer)
-        session.ended = lambda: peer.service.told.append("session ended")
+        session.ended = lambda _: peer.service.told.append("session ended")
         session.push(Notification("notifications/tools/list_changed"))
         assert [message.get("method") for message in await peer.responses(2)] == [
             None,

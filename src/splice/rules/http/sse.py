@@ -57,7 +57,7 @@ class Decoder:
 
     def __init__(self, max_event_bytes: int = MAX_EVENT_BYTES) -> None:
         self.last_event_id = ""
-        """What a resumed stream would begin after."""
+        """The id after which a resumed stream would begin."""
         self.retry: int | None = None
         """How many milliseconds the server asks to wait before reconnecting."""
         self._max_event_bytes = max_event_bytes

@@ -1,4 +1,4 @@
-"""What a server answers a POST or GET with: a JSON response, a stream of server-sent events, a status that refuses.
+"""The answers of a server to POST and GET: a JSON response, a stream of server-sent events, a status that refuses.
 
 https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
 https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery

@@ -8,17 +8,20 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stream
 
 from collections.abc import Coroutine, Sequence
 from functools import lru_cache
-from typing import Any, TypedDict, Unpack
+from typing import Any, TypedDict, Unpack, cast
 
-from splice.errors import InternalError, InvalidRequest, RPCError
-from splice.protocol.jsonrpc import BadMessage, Request, decode, is_batch
-from splice.rules.eras import names_its_version
-from splice.rules.http.headers import EVENT_STREAM, JSON, Headers, accepts, is_json
+from splice.errors import InternalError, InvalidParams, InvalidRequest, RPCError
+from splice.protocol.jsonrpc import BadMessage, Message, Notification, Request, Success, decode, encode, is_batch
+from splice.protocol.lifecycle import META_PROTOCOL_VERSION
+from splice.protocol.methods import Method
+from splice.rules.eras import is_version_of_requests, names_its_version
+from splice.rules.http.headers import EVENT_STREAM, JSON, Headers, accepts, check_standard_headers, is_json
 from splice.rules.http.origins import Origins
+from splice.rules.http.sse import encode_event
 from splice.rules.http.status import Refusal, status_of
-from splice.transports.base import Sender, Service
-from splice.transports.http.reply import CLOSE, ASGIMessage, Receive, Scope, Send
-from splice.transports.http.requests import answer, names_version_of_requests, take_other
+from splice.transports.base import Exchange, Sender, Service
+from splice.transports.channel import written
+from splice.transports.http.reply import CLOSE, ASGIMessage, Receive, Reply, Scope, Send
 from splice.transports.http.sessions import MAX_SESSIONS, SessionLeg
 from splice.transports.http.visits import Ended, Visit, Visits
 
@@ -212,3 +215,58 @@ def _check_content(content_type: bytes | None, encoding: bytes | None, accept: b
         raise Refusal(415, InvalidRequest("The body must not be compressed"))
     if not accepts(accept, JSON, EVENT_STREAM):
         raise Refusal(406, InvalidRequest(f"POST needs `Accept: {JSON}, {EVENT_STREAM}`"))
+
+
+class RequestExchange(Exchange):
+    """A request that names its own version: one POST, which belongs to no session and ends with its reply.
+
+    Notifications go on the stream that the reply becomes, and the client is never asked.
+    """
+
+    __slots__ = ("_reply",)
+
+    def __init__(self, request: Request, sender: Sender, reply: Reply) -> None:
+        self.request = request
+        self.sender = sender
+        self._reply = reply
+
+    def confirm(self, version: str | None, row: Method[Any, Any] | None, params: Any) -> None:
+        """Compare the standard headers with the body. Raises `HeaderMismatch`, `InvalidParams` without a version."""
+        if version is None:
+            raise InvalidParams(f"params._meta must carry {META_PROTOCOL_VERSION}, as MCP-Protocol-Version says")
+        headers = cast("Headers", self.sender.headers)
+        name = None if row is None or row.named_by is None else getattr(params, row.named_by)
+        check_standard_headers(headers, version, self.request.method, name)
+
+    def rest(self) -> None:
+        """Let go of the body and the headers."""
+        self.request.params = None
+        self.sender.headers = {}
+        self._reply.forget_request()
+
+    async def notify(self, note: Notification) -> None:
+        """Send a notification, which makes the reply a stream."""
+        await self._reply.write(encode_event(encode(note)))
+
+
+@lru_cache(maxsize=16)
+def names_version_of_requests(header: bytes | None) -> bool:
+    """Tell whether an `MCP-Protocol-Version` header names a version in which requests belong to no session."""
+    return header is not None and is_version_of_requests(header.decode("latin-1").strip())
+
+
+async def answer(service: Service, request: Request, sender: Sender, visit: Visit) -> None:
+    """Let the service answer a request; its client's leaving cancels the work."""
+    visit.state = "answering"
+    reply = visit.reply
+    response = await service.handle(RequestExchange(request, sender, reply))
+    visit.check()
+    status = 200 if isinstance(response, Success) else status_of(response.error.code)
+    await reply.respond(status, written(response))
+
+
+async def take_other(message: Message, visit: Visit) -> None:
+    """Answer what is not a request: accept a notification, and refuse a response."""
+    if not isinstance(message, Notification):
+        raise InvalidRequest("Invalid request: in this version a client is never asked, so it cannot answer")
+    await visit.reply.accept()

@@ -36,12 +36,7 @@ class EventStream:
     __slots__ = ("_needed", "_primes", "_store", "cursor", "id", "lost", "reply")
 
     def __init__(
-        self,
-        reply: Reply | None = None,
-        facts: Facts | None = None,
-        *,
-        id: str = "",
-        store: EventStore | None = None,
+        self, reply: Reply | None = None, facts: Facts | None = None, *, id: str = "", store: EventStore | None = None
     ) -> None:
         self.reply = reply
         """Carries the events away, until the next one does; None: no client reads."""

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 INHERITED = ("PATH", "HOME", "LANG", "TERM", "USER", "LOGNAME", "SHELL", "TMPDIR")
-"""What a child sees of our environment, besides `LC_*`; the rest may hold secrets that are none of its business."""
+"""The variables of our environment that a child sees, besides `LC_*`. The others may hold secrets."""
 
 INHERITED_ON_WINDOWS = (
     *("APPDATA", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "PATH", "PATHEXT", "PROCESSOR_ARCHITECTURE", "SYSTEMDRIVE"),
