@@ -114,6 +114,12 @@ class StdioTarget(ScriptedTarget):
     kind = "stdio"
 
 
+class OwnTarget(ScriptedTarget):
+    """A target of a user's own kind."""
+
+    kind = "unix"
+
+
 class HTTPTarget(ScriptedTarget):
     kind = "http"
 

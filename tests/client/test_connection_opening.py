@@ -11,6 +11,7 @@ from client.scripted import (
     OLD,
     SERVER_INFO,
     HTTPTarget,
+    OwnTarget,
     ScriptedTarget,
     StdioTarget,
     discover,
@@ -206,8 +207,9 @@ async def test_silence_over_http_is_none() -> None:
     assert target.calls("initialize") == []
 
 
-async def test_a_child_that_dies_of_the_probe_is_started_again() -> None:
-    target = legacy(StdioTarget, server__discover=raising(ConnectionClosed("exited with code 1")))
+@pytest.mark.parametrize("kind", [StdioTarget, OwnTarget])
+async def test_a_child_that_dies_of_the_probe_is_started_again(kind: type[ScriptedTarget]) -> None:
+    target = legacy(kind, server__discover=raising(ConnectionClosed("exited with code 1")))
     async with Client(target) as client:
         assert client.version == OLD
         assert len(target.links) == 2

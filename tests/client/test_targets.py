@@ -96,3 +96,12 @@ async def test_a_server_object_really_answers() -> None:
 async def test_a_url_is_really_called() -> None:
     with pytest.raises(ConnectionClosed, match=r"http://127\.0\.0\.1:9/mcp"):
         await Client("http://127.0.0.1:9/mcp").open()
+
+
+def test_a_target_of_ones_own_has_a_kind_and_a_name() -> None:
+    class Nameless:
+        async def connect(self, receiver: object) -> None: ...
+
+    nameless: Any = Nameless()
+    with pytest.raises(TypeError, match=r"^Nameless has `connect`, but a target needs `kind` and `name` too$"):
+        resolve(nameless)

@@ -48,6 +48,10 @@ PROBE_SECONDS = 10.0
 PROBE_ID = "probe"
 """Unlike any id used later, so that a late answer cannot be mistaken for another."""
 
+_SAYS_NOTHING = frozenset({"http", "memory"})
+"""The kinds of target where a lost connection says nothing about the server. On a pipe, or a transport of the user's
+own, a server that leaves instead of answering the probe gets a handshake on a new link."""
+
 INITIALIZE_ID = 1
 """The id of `initialize`; the requests that follow on a link begin after it."""
 
@@ -188,7 +192,7 @@ class Opening(Struct, frozen=True):
         except RemoteProtocolError as error:
             failure, outcome = error, negotiation.Refused(200)
         except TransportError as error:
-            if self.target.kind != "stdio":
+            if self.target.kind in _SAYS_NOTHING:
                 raise
             failure, outcome = error, negotiation.Exited()
         if isinstance(outcome, Failure):

@@ -26,7 +26,10 @@ class Target(Protocol):
 
     @property
     def kind(self) -> str:
-        """The transport: ``stdio``, ``http``, ``memory`` or the name of one of your own."""
+        """The transport: ``stdio``, ``http``, ``memory`` or the name of one of your own.
+
+        What is ``http`` gets headers that repeat arguments, and streams of changes that are opened again.
+        """
         ...
 
     @property
@@ -117,6 +120,8 @@ def resolve(target: AnyTarget) -> Target:
         return _command(target)
     given: Any = target
     if hasattr(given, "connect"):
+        if not hasattr(given, "kind") or not hasattr(given, "name"):
+            raise TypeError(f"{type(given).__name__} has `connect`, but a target needs `kind` and `name` too")
         return cast("Target", given)
     service = getattr(given, "service", given)
     if hasattr(service, "handle"):

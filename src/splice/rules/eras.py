@@ -94,7 +94,7 @@ class _Legacy:
         return declared
 
     def finish(self, result: R, facts: Facts, server_info: Any) -> R:  # noqa: ARG002
-        """Make a result fit the version of the request. Raw results are finished already."""
+        """Make a result fit the version of the request, in place where something is added. Raw is finished already."""
         return narrow(result, facts.version)
 
     def stamp(self, stamp: Stamp, token: RequestId | None, more: Mapping[str, Any] | None) -> Raw | None:  # noqa: ARG002

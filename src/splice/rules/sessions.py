@@ -97,7 +97,7 @@ class Session(Struct, kw_only=True, eq=False):
     principal: str | None = None
     """Whom the transport had authenticated when the session was opened."""
     push: Callable[[Notification], None] = _nowhere
-    """Sends a notification that belongs to no request. Never blocks, never raises."""
+    """Sends a notification that belongs to no request. Never blocks. Raises what encoding raises."""
     ended: "Callable[[Session], None] | None" = None
     """Called by `end`: the server lets go of the session."""
 

@@ -57,7 +57,7 @@ class Prompts(Features):
     def __init__(self, publish: Publish) -> None:
         self.listing = Listing(PROMPTS_LIST, "prompts", Local[Prompt]("prompt"))
         use = Served(PROMPTS_GET, self.get)
-        super().__init__("prompts", PromptsCapability(list_changed=True), {"prompts": self.listing}, use, publish)
+        super().__init__("prompts", PromptsCapability(list_changed=True), {"prompts": self.listing}, (use,), publish)
 
     async def get(self, call: Call) -> GetPromptResult | InputRequired:
         """Answer `prompts/get`."""

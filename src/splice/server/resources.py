@@ -78,13 +78,13 @@ class Resources(Features):
         self.templates = Listing(RESOURCES_TEMPLATES_LIST, "resource_templates", LocalTemplates("resource template"))
         capability = ResourcesCapability(subscribe=True, list_changed=True)
         lists: Lists = {"resources": self.listing, "templates": self.templates}
-        super().__init__("resources", capability, lists, Served(RESOURCES_READ, self.read), publish)
+        super().__init__("resources", capability, lists, (Served(RESOURCES_READ, self.read),), publish)
 
     def add(self, fn: Callable[..., Any], uri: str, options: ResourceOptions) -> None:
         """Offer what a function returns as a resource, or as a template where `uri` has variables.
 
         Raises `TypeError` when the function's parameters are not the template's variables, `ValueError` for a template
-        that is malformed or can only be expanded, and for a URI that is taken.
+        that is malformed or cannot be matched, and for a URI that is taken.
         """
         handler, template = Handler.of(fn, options), UriTemplate(uri)
         _check_parameters(handler, uri, set(template.variables))

@@ -265,11 +265,13 @@ Lists: TypeAlias = Mapping[str, Listing[Any]]
 
 
 class Features(Extension[Call]):
-    """A chapter of features: its lists, which are offered once there was an entry, and the method that uses one."""
+    """A chapter of features: its lists, which are offered once there was an entry, and the methods that use one."""
 
-    def __init__(self, id: str, capability: Struct, lists: Lists, use: Served[Call], publish: Publish) -> None:
+    def __init__(
+        self, id: str, capability: Struct, lists: Lists, uses: Sequence[Served[Call]], publish: Publish
+    ) -> None:
         lists_of = (Served(each.row, partial(self._list, each)) for each in lists.values())
-        super().__init__(id, methods=(*lists_of, use))
+        super().__init__(id, methods=(*lists_of, *uses))
         self.lists = lists
         """By the kind of source that they take."""
         self._capability = capability

@@ -99,7 +99,7 @@ class Tools(Features):
     def __init__(self, publish: Publish) -> None:
         self.listing = Listing(TOOLS_LIST, "tools", Local[Tool]("tool"), defined_for)
         use = Served(TOOLS_CALL, self.call)
-        super().__init__("tools", ToolsCapability(list_changed=True), {"tools": self.listing}, use, publish)
+        super().__init__("tools", ToolsCapability(list_changed=True), {"tools": self.listing}, (use,), publish)
 
     async def call(self, call: Call) -> CallToolResult | InputRequired:
         """Answer `tools/call`. What goes wrong in a tool becomes a result the model can read."""
