@@ -220,3 +220,9 @@ async def test_an_extension_answers_its_own_method_in_both_forms() -> None:
 def test_a_server_does_not_declare_the_questions_of_a_client() -> None:
     with pytest.raises(TypeError, match="a client's questions"):
         Questions().declare(ServerCapabilities())
+
+
+async def test_roots_are_not_one_text() -> None:
+    answers = Answers((Questions(roots="/home"),))
+    response = await answers.answer(Request(1, "roots/list"), FACTS[LATEST_HANDSHAKE])
+    assert not isinstance(response, Success)

@@ -44,7 +44,7 @@ def test_questions_count_only_when_nothing_else_went_wrong() -> None:
     assert questions_in(ValueError()) is None
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt(), GeneratorExit()], ids=repr)
+@pytest.mark.parametrize("error", [KeyboardInterrupt()], ids=repr)
 def test_what_ends_the_program_reaches_the_loop(error: BaseException) -> None:
     assert ends_the_task(error)
 

@@ -34,3 +34,18 @@ def test_it_says_what_it_is_called_and_how_to_use_it() -> None:
 def test_a_kind_of_source_that_does_not_exist_is_refused() -> None:
     with pytest.raises(KeyError):
         Server("s").add_source("bogus", object())  # type: ignore[call-overload]  # that is the point
+
+
+def test_http_options_that_do_not_exist_or_are_one_text_are_refused() -> None:
+    with pytest.raises(TypeError, match="HTTP has no option max_bdy"):
+        Server("s").http_app(max_bdy=1)
+    with pytest.raises(TypeError, match="are lists of names, not one text"):
+        Server("s").http_app(allowed_hosts="example.com")
+
+
+def test_a_resource_without_a_uri_is_refused() -> None:
+    with pytest.raises(TypeError, match="a resource needs a URI"):
+
+        @Server("s").resource  # type: ignore[arg-type]  # that is the point
+        def nowhere() -> str:
+            return ""

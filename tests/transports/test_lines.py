@@ -124,7 +124,10 @@ async def test_a_batch_is_taken_where_the_version_has_them() -> None:
     assert [each.method for each in peer.noted] == ["hello"]
 
 
-@pytest.mark.parametrize("batch", [b"[]\n", b"[1,\n", b"[[]]\n", b'[{"jsonrpc":"2.0","id":1,"method":"\xff"}]\n'])
+@pytest.mark.parametrize(
+    "batch",
+    [b"[" + b"1," * 100 + b"1]\n", b"[]\n", b"[1,\n", b"[[]]\n", b'[{"jsonrpc":"2.0","id":1,"method":"\xff"}]\n'],
+)
 async def test_a_bad_batch_gets_one_error(batch: bytes) -> None:
     peer = LinePeer()
     peer.channel.batches = lambda: True

@@ -169,6 +169,8 @@ async def _sample(on_sample: OnSample, question: Question) -> CreateMessageResul
 
 async def _list_roots(roots: Roots, _: Question) -> ListRootsResult:
     listed = await call(roots) if callable(roots) else roots
+    if isinstance(listed, str):
+        raise TypeError(f"roots are a list of places, not the text {listed!r}")
     return ListRootsResult(roots=[_as_root(root) for root in listed])
 
 

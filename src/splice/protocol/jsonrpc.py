@@ -25,6 +25,9 @@ RequestId: TypeAlias = int | str
 MAX_MESSAGE_BYTES = 16 * 1024 * 1024
 """The largest message read from a stream, in bytes."""
 
+MAX_BATCH = 100
+"""The largest batch taken."""
+
 MAX_DEPTH = 128
 """How deep arrays and objects of one message may nest."""
 
@@ -188,7 +191,7 @@ def is_batch(data: bytes) -> bool:
 def split_batch(data: bytes) -> list[bytes]:
     """Cut a batch into the texts of its messages.
 
-    Raises `BadMessage` for what is not a JSON array, and for an empty one.
+    Raises `BadMessage` for what is not a JSON array, for an empty one, and for more than `MAX_BATCH` messages.
     """
     check_text(data)
     try:
@@ -197,6 +200,8 @@ def split_batch(data: bytes) -> list[bytes]:
         raise BadMessage(f"Parse error: {error}", code=PARSE_ERROR) from None
     if not items:
         raise BadMessage("Invalid request: the batch is empty")
+    if len(items) > MAX_BATCH:
+        raise BadMessage(f"Invalid request: a batch may have {MAX_BATCH} messages, not {len(items)}")
     return [bytes(item) for item in items]
 
 

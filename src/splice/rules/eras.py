@@ -13,6 +13,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning
 """
 
 from collections.abc import Callable, Mapping
+from copy import copy
 from typing import Any, TypeAlias, TypeVar
 
 import msgspec
@@ -94,7 +95,7 @@ class _Legacy:
         return declared
 
     def finish(self, result: R, facts: Facts, server_info: Any) -> R:  # noqa: ARG002
-        """Make a result fit the version of the request, in place where something is added. Raw is finished already."""
+        """Make a result fit the version of the request, without changing the one given."""
         return narrow(result, facts.version)
 
     def stamp(self, stamp: Stamp, token: RequestId | None, more: Mapping[str, Any] | None) -> Raw | None:  # noqa: ARG002
@@ -140,14 +141,14 @@ class _Modern:
         )
 
     def finish(self, result: R, facts: Facts, server_info: Any) -> R:
+        result = copy(result)  # it may be the author's own, and be returned again
         if isinstance(result, Result):
             result.result_type = result.result_type or "complete"
         if isinstance(result, CacheableResult):
             result.ttl_ms = max(result.ttl_ms or 0, 0)
             result.cache_scope = result.cache_scope or "private"
         if isinstance(result, Meta):
-            said = result.meta
-            result.meta = {META_SERVER_INFO: server_info} if said is None else {META_SERVER_INFO: server_info, **said}
+            result.meta = {**(result.meta or {}), META_SERVER_INFO: server_info}
         return narrow(result, facts.version)
 
     def stamp(self, stamp: Stamp, token: RequestId | None, more: Mapping[str, Any] | None) -> Raw | None:

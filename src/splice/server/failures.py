@@ -51,12 +51,12 @@ def questions_in(error: BaseException) -> dict[str, InputRequest] | None:
 def ends_the_task(error: BaseException) -> bool:
     """Tell whether an exception must reach the event loop: our own cancellation, Ctrl-C.
 
-    A handler's `sys.exit()`, or a cancelled future that it awaited, must not.
+    A handler's `sys.exit()` or `GeneratorExit`, or a cancelled future that it awaited, must not.
     """
     if isinstance(error, asyncio.CancelledError):
         task = asyncio.current_task()
         return task is not None and task.cancelling() > 0
-    return isinstance(error, (KeyboardInterrupt, GeneratorExit))
+    return isinstance(error, KeyboardInterrupt)
 
 
 def report(what: str, error: BaseException, policy: ErrorPolicy) -> str:

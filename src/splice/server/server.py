@@ -111,7 +111,9 @@ class Server:
         self._tools.listing.local.remove(name)
 
     def resource(self, uri: str, **options: Unpack[ResourceOptions]) -> Callable[[F], F]:
-        """Decorate a function to offer what it returns under `uri`."""
+        """Decorate a function to offer what it returns under `uri`. Raises `TypeError` when used without a URI."""
+        if not isinstance(uri, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # what decorates a function, bare
+            raise TypeError('a resource needs a URI: @server.resource("notes://today")')
         return _decorator(lambda given: self.add_resource(given, uri, **options))
 
     def add_resource(self, fn: Callable[..., Any], uri: str, **options: Unpack[ResourceOptions]) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
-from msgspec import Raw
+from msgspec import Raw, Struct
 
 from splice.errors import LocalProtocolError, MethodNotFound
 from splice.protocol.input import InputRequiredResult
@@ -50,18 +50,17 @@ class ChapterService(Service):
         facts = call = None
         try:
             admitted = admit(request, exchange.sender.session, row, exchange.confirm)
-            era, facts = admitted.era, admitted.declared.facts
+            facts = admitted.declared.facts
             if row is None or answer is None:
                 raise MethodNotFound("Method not found")  # noqa: TRY301 - for type checkers: `admit` raised it already
-            call = Call(era, admitted.params, admitted.meta, admitted.declared, exchange, row, self.home)
+            call = Call(admitted.era, admitted.params, admitted.meta, admitted.declared, exchange, row, self.home)
+            del admitted  # what a call lets go of while it waits is to be gone
             if self._life is not None:
                 await self._life.begin()
             result = await answer(call)
             if isinstance(result, InputRequired):
                 result = await _answered(call, answer, result)
-            if not isinstance(result, Raw):
-                result = era.finish(result, facts, self._info_json)
-            return Success(request.id, result)
+            return Success(request.id, self._finished(call, result))
         except BaseException as error:
             if ends_the_task(error):
                 raise
@@ -79,7 +78,7 @@ class ChapterService(Service):
             done = listening.hear(listening.row.read_params(note.params))
             if inspect.isawaitable(done):
                 await done
-        except Exception:
+        except (Exception, SystemExit):
             log.exception("the listener for %s failed", note.method)
 
     async def drain(self) -> None:
@@ -90,6 +89,14 @@ class ChapterService(Service):
         """Leave the lifespan. Raises what it raises."""
         if self._life is not None:
             await self._life.end()
+
+    def _finished(self, call: Call, result: Any) -> Any:
+        """Make a result fit its version. Raises `TypeError` for what is not a result."""
+        if isinstance(result, Struct):
+            return call.era.finish(result, call.declared.facts, self._info_json)
+        if isinstance(result, Raw):
+            return result
+        raise TypeError(f"the answer of {call.row.name}, or middleware around it, returned {result!r}: not a result")
 
     def _ended_by(self, error: BaseException, exchange: Exchange, call: Call | None, facts: Facts | None) -> Response:
         """Answer with what ended a run: questions for the client, or an error."""

@@ -229,14 +229,15 @@ class Listing(Generic[D]):
             self._parts, self._entries, self._pages = parts, tuple(first.values()), {}
         home, facts, cursor = call.home, call.declared.facts, call.params.cursor
         start = 0 if cursor is None else _position(cursor, home.page_size, len(self._entries))
-        if home.middleware:
-            return self._cut(start, home.page_size, facts)
+        if home.middleware:  # it may change what it is given, so it gets objects of its own
+            page: PageResult = self.row.read_result(raw(self._cut(start, home.page_size, facts)))
+            return page
         key = facts.version, start
-        page = self._pages.get(key)
-        if page is None:
+        written = self._pages.get(key)
+        if written is None:
             result = call.era.finish(self._cut(start, home.page_size, facts), facts, home.info_json)
-            self._pages[key] = page = raw(result)
-        return page
+            self._pages[key] = written = raw(result)
+        return written
 
     def _cut(self, start: int, size: int, facts: Facts) -> PageResult:
         end = start + size

@@ -138,6 +138,10 @@ class Channel:
         except Exception as error:
             log.exception("request %r could not be answered", exchange.request.id)
             response = failure(exchange.request.id, InternalError(f"Internal error: {type(error).__name__}"))
+        except asyncio.CancelledError:  # by the peer, or the end of the channel; else by the handler itself
+            if self.table.finish(exchange.request.id, exchange):
+                self.send(failure(exchange.request.id, InternalError("Internal error: the handler was cancelled")))
+            raise
         if self.table.finish(exchange.request.id, exchange):
             self.send(response)
 

@@ -58,6 +58,8 @@ class HTTPApp:
     """Serves a service at one HTTP path. The options are those of `HTTPOptions`."""
 
     def __init__(self, service: Service, **options: Unpack[HTTPOptions]) -> None:
+        if unknown := options.keys() - HTTPOptions.__annotations__.keys():
+            raise TypeError(f"HTTP has no option {', '.join(sorted(unknown))}")
         self._service = service
         self._origins = Origins(options.get("allowed_hosts"), options.get("allowed_origins"))
         self._max_body = options.get("max_body", MAX_BODY_BYTES)

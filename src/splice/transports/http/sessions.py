@@ -37,9 +37,6 @@ from splice.transports.channel import Channel, ChannelExchange, written
 from splice.transports.http.stream import EventStream, PushStream
 from splice.transports.http.visits import Visit, Visits
 
-MAX_BATCH = 100
-"""The largest batch taken."""
-
 MAX_SESSIONS = 10_000
 IDLE_SECONDS = 30 * 60.0
 """How long a session may lie idle: nothing in flight, and no stream open."""
@@ -235,8 +232,6 @@ class SessionLeg:
             if not session.session.batches:
                 raise InvalidRequest("Invalid request: the protocol version has no batches; send one message")
             texts = split_batch(body)
-            if len(texts) > MAX_BATCH:
-                raise InvalidRequest(f"Invalid request: a batch may have {MAX_BATCH} messages, not {len(texts)}")
             requests: list[Request] = []
             responses: list[Response] = []
             for text in texts:
