@@ -58,7 +58,7 @@ Change: TypeAlias = tuple[str, str | None]
 Publish: TypeAlias = Callable[[Change], None]
 """Tells every client that wants to know of a change. May be called on any thread."""
 
-Question: TypeAlias = ElicitParams | CreateMessageParams | None
+Asked: TypeAlias = ElicitParams | CreateMessageParams | None
 """A form or link, a sampling request, or None for the client's roots."""
 
 _PER_ROUND = frozenset({"_meta", "inputResponses", "requestState"})
@@ -71,7 +71,7 @@ class InputRequired(Struct, frozen=True):
     questions shall be asked at once; otherwise the methods of `Context` are simpler.
     """
 
-    requests: Mapping[str, Question] = {}
+    requests: Mapping[str, Asked] = {}
     """Key -> question."""
     state: str = ""
 
@@ -245,7 +245,7 @@ def session_of(call: Call) -> Session:
     return call.session
 
 
-def _request_of(question: Question) -> tuple[Method[Any, Any], Params]:
+def _request_of(question: Asked) -> tuple[Method[Any, Any], Params]:
     """Tell which request asks a question."""
     if question is None:
         return ROOTS_LIST, NoParams()

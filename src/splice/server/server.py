@@ -25,7 +25,7 @@ from splice.server.lifespan import Life
 from splice.server.prompts import Completions, PromptEntry, Prompts
 from splice.server.resources import ResourceOptions, Resources
 from splice.server.service import ChapterService
-from splice.server.sessions import Opening, Subscriptions
+from splice.server.sessions import Lifecycle, Subscriptions
 from splice.server.sources import Source
 from splice.server.tools import ToolEntry, ToolOptions, Tools
 
@@ -74,7 +74,7 @@ class Server:
         home = Home(
             info=Implementation(name=name, version=version) if isinstance(name, str) else name,
             instructions=options.get("instructions"),
-            chapters=(Opening(subscriptions), subscriptions, *features, *options.get("extensions", ())),
+            chapters=(Lifecycle(subscriptions), subscriptions, *features, *options.get("extensions", ())),
             middleware=tuple(options.get("middleware", ())),
             errors=options.get("errors", "type"),
             page_size=options.get("page_size") or sys.maxsize,

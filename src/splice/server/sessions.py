@@ -229,7 +229,7 @@ def _running_loop() -> asyncio.AbstractEventLoop | None:
         return None
 
 
-class Opening(Extension[Call]):
+class Lifecycle(Extension[Call]):
     """The chapter of `initialize`, `server/discover`, `ping` and `logging/setLevel`."""
 
     def __init__(self, subscriptions: Subscriptions) -> None:
