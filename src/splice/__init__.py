@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from splice.rules.extensions import Extension as Extension
     from splice.rules.extensions import Heard as Heard
     from splice.rules.extensions import Served as Served
+    from splice.rules.sessions import Session as Session
     from splice.schema.forms import form_schema as form_schema
     from splice.schema.functions import Header as Header
     from splice.server.call import Answer as Answer
@@ -78,6 +79,7 @@ _HOMES = {
         "UnsupportedProtocolVersion",
     ),
     "splice.rules.extensions": ("Extension", "Heard", "Served"),
+    "splice.rules.sessions": ("Session",),
     "splice.schema.forms": ("form_schema",),
     "splice.schema.functions": ("Header",),
     "splice.server.call": ("Answer", "Call", "InputRequired", "Middleware"),

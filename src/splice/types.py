@@ -35,7 +35,7 @@ from splice.protocol.input import (
     SamplingMessage,
     ToolChoice,
 )
-from splice.protocol.jsonrpc import Failure, Notification, Request, Response, Success
+from splice.protocol.jsonrpc import Failure, Message, Notification, Request, Response, Success, decode, encode
 from splice.protocol.logging import LoggingLevel, LogParams
 from splice.protocol.methods import Method, Note
 from splice.protocol.prompts import GetPromptResult, ListPromptsResult, Prompt, PromptArgument, PromptMessage
@@ -81,6 +81,7 @@ __all__ = [
     "ListToolsResult",
     "LogParams",
     "LoggingLevel",
+    "Message",
     "Method",
     "ModelHint",
     "ModelPreferences",
@@ -111,4 +112,6 @@ __all__ = [
     "ToolChoice",
     "ToolResultContent",
     "ToolUseContent",
+    "decode",
+    "encode",
 ]
