@@ -153,19 +153,18 @@ async def test_a_failed_opening_leaves_nothing_that_a_later_close_could_end() ->
 
 
 async def test_a_notification_that_finds_no_session_is_sent_in_another() -> None:
-    target = Forgetful()
-
     class Link(ScriptedLink):
         async def notify(self, note: Notification) -> None:
             if self in target.forgotten:
                 raise SessionLost("forgotten")
             await super().notify(note)
 
-    async def connect(receiver: Any) -> ScriptedLink:
-        target.links.append(Link(target, receiver))
-        return target.link
+    class Target(Forgetful):
+        async def connect(self, receiver: Any) -> ScriptedLink:
+            self.links.append(Link(self, receiver))
+            return self.link
 
-    target.connect = connect  # type: ignore[method-assign]
+    target = Target()
     async with Client(target, protocol="legacy") as client:
         target.forget()
         await client.notify(ROOTS_CHANGED)

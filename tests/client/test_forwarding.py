@@ -199,7 +199,7 @@ class Proxy(Service):
         return await self._client.forward(exchange.request, exchange.notify)
 
 
-def upstream() -> Server:
+def upstream(cancelled: asyncio.Event) -> Server:
     server = Server("upstream")
 
     @server.tool
@@ -216,15 +216,13 @@ def upstream() -> Server:
         finally:
             cancelled.set()
 
-    cancelled = asyncio.Event()
-    server.cancelled = cancelled  # type: ignore[attr-defined]  # for the test
     return server
 
 
 async def test_a_client_does_not_notice_a_proxy() -> None:
     seen: list[Any] = []
-    server = upstream()
-    async with asyncio.timeout(5), Client(server) as inner, Client(Proxy(inner)) as outer:
+    cancelled = asyncio.Event()
+    async with asyncio.timeout(5), Client(upstream(cancelled)) as inner, Client(Proxy(inner)) as outer:
         assert outer.server.name == "upstream"
         assert [tool.name for tool in await outer.list_tools()] == ["report", "slow"]
         meta = {"com.example/tenant": "acme"}
@@ -234,14 +232,15 @@ async def test_a_client_does_not_notice_a_proxy() -> None:
         call = asyncio.ensure_future(outer.call_tool("slow", progress=lambda *_: started.set()))
         await started.wait()
         call.cancel()
-        await server.cancelled.wait()  # type: ignore[attr-defined]
+        await cancelled.wait()
 
 
 PROGRAM = """
 import sys
 sys.path[:0] = [{tests!r}]
+import asyncio
 from client.test_forwarding import upstream
-upstream().run()
+upstream(asyncio.Event()).run()
 """
 
 

@@ -265,12 +265,6 @@ def test_what_a_result_says_of_itself_stays() -> None:
     assert finished(result, LATEST_MODERN)["_meta"] == {META_SERVER_INFO: {"name": "server", "version": "1"}, "a": 1}
 
 
-@pytest.mark.parametrize("version", VERSIONS)
-def test_a_result_that_is_written_already_is_finished(version: str) -> None:
-    result: Any = Raw(b'{"tools":[]}')
-    assert era_of(FACTS[version]).finish(result, FACTS[version], raw(INFO)) == result
-
-
 def test_a_result_that_asks_says_so() -> None:
     result = InputRequiredResult(request_state="s")
     wire = finished(result, LATEST_MODERN)

@@ -32,7 +32,7 @@ def test_it_says_what_it_is_called_and_how_to_use_it() -> None:
 
 
 def test_a_kind_of_source_that_does_not_exist_is_refused() -> None:
-    with pytest.raises(KeyError):
+    with pytest.raises(ValueError, match="'bogus': sources have tools, prompts, resources, templates"):
         Server("s").add_source("bogus", object())  # type: ignore[call-overload]  # that is the point
 
 

@@ -185,7 +185,7 @@ def depth(data: bytes) -> int:
 
 def is_batch(data: bytes) -> bool:
     """Tell whether a JSON text is an array."""
-    return data[:1] == b"[" or data.lstrip()[:1] == b"["
+    return data[:1] != b"{" and data.lstrip()[:1] == b"["
 
 
 def split_batch(data: bytes) -> list[bytes]:

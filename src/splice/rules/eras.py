@@ -13,11 +13,11 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning
 """
 
 from collections.abc import Callable, Mapping
-from copy import copy
 from typing import Any, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import Raw, Struct
+from msgspec.structs import replace
 
 from splice.errors import InvalidParams, InvalidRequest, LocalProtocolError, MethodNotFound, UnsupportedProtocolVersion
 from splice.protocol.capabilities import ClientCapabilities
@@ -141,7 +141,7 @@ class _Modern:
         )
 
     def finish(self, result: R, facts: Facts, server_info: Any) -> R:
-        result = copy(result)  # it may be the author's own, and be returned again
+        result = replace(result)  # a copy: it may be the author's own, and be returned again
         if isinstance(result, Result):
             result.result_type = result.result_type or "complete"
         if isinstance(result, CacheableResult):
@@ -217,6 +217,11 @@ def is_version_of_requests(version: str) -> bool:
 def discoverable_versions() -> list[str]:
     """List the versions that `server/discover` answers with."""
     return list(MODERN_VERSIONS)
+
+
+def session_versions() -> list[str]:
+    """List the versions that requests of a session may have."""
+    return list(HANDSHAKE_VERSIONS)
 
 
 def handshake_version(offered: str) -> str:

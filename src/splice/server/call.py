@@ -19,10 +19,10 @@ import msgspec
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
-from splice.errors import InvalidParams, InvalidRequest, LocalProtocolError, RemoteProtocolError, RPCError
+from splice.errors import InvalidParams, InvalidRequest, LocalProtocolError, RemoteProtocolError
 from splice.protocol.capabilities import ServerCapabilities
 from splice.protocol.input import CREATE_MESSAGE, ELICIT, ROOTS_LIST, CreateMessageParams, ElicitParams, InputRequest
-from splice.protocol.jsonrpc import Failure, Notification, raw
+from splice.protocol.jsonrpc import Failure, Notification, error_of, raw
 from splice.protocol.methods import Method, Note
 from splice.protocol.narrow import narrow
 from splice.protocol.resources import ReadResourceResult
@@ -232,8 +232,7 @@ class Call(Admitted, eq=False):
             params = replace(params, elicitation_id=os.urandom(16).hex())
         response = await self.exchange.ask(row.name, narrow(params, self.facts.version))
         if isinstance(response, Failure):
-            error = response.error
-            raise RPCError.received(error.code, error.message, error.data)
+            raise error_of(response)
         result: Raw = response.result
         return result
 

@@ -11,10 +11,10 @@ from typing import Any
 from msgspec import Struct
 
 from splice.errors import InvalidParams, MethodNotFound
-from splice.protocol.capabilities import ClientCapabilities, PromptsCapability, ServerCapabilities
+from splice.protocol.capabilities import PromptsCapability, ServerCapabilities
 from splice.protocol.completion import COMPLETE, CompleteParams, CompleteResult, Completion, PromptReference
 from splice.protocol.prompts import PROMPTS_GET, PROMPTS_LIST, GetPromptResult, Prompt, PromptArgument
-from splice.rules.extensions import Extension, Served
+from splice.rules.extensions import AnyCapabilities, Extension, Served
 from splice.schema.functions import BadArguments
 from splice.server.call import Call, InputRequired, Publish
 from splice.server.handlers import FeatureOptions, Handler, Invoke, invoker, prompt_result
@@ -75,7 +75,7 @@ class Completions(Extension[Call]):
         self._resources = resources
         self._functions: dict[str, dict[str, tuple[Invoke, int]]] = {}
 
-    def declare(self, capabilities: ServerCapabilities | ClientCapabilities) -> None:
+    def declare(self, capabilities: AnyCapabilities) -> None:
         """Declare completions, if there are any."""
         if isinstance(capabilities, ServerCapabilities) and self._functions:
             capabilities.completions = {}

@@ -162,10 +162,13 @@ class Server:
     def add_source(self, kind: Literal["tools", "prompts", "resources", "templates"], source: Source[Any]) -> None:
         """Offer what a source gives, behind what was added before; of two entries of one name the first one counts.
 
-        To be called before the server is served, so that its capabilities tell of it.
+        To be called before the server is served, so that its capabilities tell of it. Raises `ValueError` for another
+        kind.
         """
-        chapters = self._tools, self._prompts, self._resources
-        {listed: each for each in chapters for listed in each.lists}[kind].add_source(kind, source)
+        chapters = {listed: each for each in (self._tools, self._prompts, self._resources) for listed in each.lists}
+        if kind not in chapters:
+            raise ValueError(f"unknown kind {kind!r}: sources have {', '.join(chapters)}")
+        chapters[kind].add_source(kind, source)
 
     def publish(self, change: Change) -> None:
         """Tell every client that wants to know of a change: (method of a notification, URI or None). On any thread."""

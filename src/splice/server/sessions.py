@@ -20,7 +20,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from splice.errors import InvalidRequest, MethodNotFound
-from splice.protocol.capabilities import ClientCapabilities, ServerCapabilities
+from splice.protocol.capabilities import ServerCapabilities
 from splice.protocol.jsonrpc import Notification
 from splice.protocol.lifecycle import (
     DISCOVER,
@@ -47,7 +47,7 @@ from splice.protocol.subscriptions import (
 )
 from splice.protocol.wire import EmptyResult
 from splice.rules.eras import discoverable_versions, handshake_version
-from splice.rules.extensions import Extension, Served
+from splice.rules.extensions import AnyCapabilities, Extension, Served
 from splice.rules.sessions import Session
 from splice.server.call import Call, Change, session_of
 from splice.transports.base import Exchange
@@ -148,7 +148,7 @@ class Subscriptions(Extension[Call]):
         self._audiences: dict[asyncio.AbstractEventLoop, _Audience] = {}
         self._leave = self.leave  # one for all sessions
 
-    def declare(self, capabilities: ServerCapabilities | ClientCapabilities) -> None:
+    def declare(self, capabilities: AnyCapabilities) -> None:
         """Declare nothing: the chapters whose lists change do."""
 
     def publish(self, change: Change) -> None:
@@ -237,7 +237,7 @@ class Lifecycle(Extension[Call]):
         super().__init__("opening", methods=(*opening, Served(PING, self.ping), Served(SET_LEVEL, self.set_level)))
         self._subscriptions = subscriptions
 
-    def declare(self, capabilities: ServerCapabilities | ClientCapabilities) -> None:
+    def declare(self, capabilities: AnyCapabilities) -> None:
         """Declare that handlers may log."""
         if isinstance(capabilities, ServerCapabilities):
             capabilities.logging = {}

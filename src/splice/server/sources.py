@@ -18,7 +18,6 @@ from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from splice.errors import InvalidParams, MethodNotFound
-from splice.protocol.capabilities import ClientCapabilities, ServerCapabilities
 from splice.protocol.jsonrpc import raw
 from splice.protocol.methods import Method
 from splice.protocol.prompts import Prompt
@@ -27,7 +26,7 @@ from splice.protocol.subscriptions import LISTS
 from splice.protocol.tools import Tool
 from splice.protocol.versions import Facts
 from splice.protocol.wire import PageResult
-from splice.rules.extensions import Extension, Served
+from splice.rules.extensions import AnyCapabilities, Extension, Served
 from splice.server.call import Call, Publish
 
 D = TypeVar("D", bound=Struct)
@@ -280,7 +279,7 @@ class Features(Extension[Call]):
         for each in lists.values():
             each.local.watch(self._changed)
 
-    def declare(self, capabilities: ServerCapabilities | ClientCapabilities) -> None:
+    def declare(self, capabilities: AnyCapabilities) -> None:
         """Declare the features, if there are any."""
         if self._offered():
             setattr(capabilities, self.id, self._capability)

@@ -15,7 +15,7 @@ from splice.protocol.capabilities import ToolsCapability
 from splice.protocol.tools import TOOLS_CALL, TOOLS_LIST, CallToolParams, CallToolResult, Tool, ToolAnnotations
 from splice.protocol.versions import Facts
 from splice.rules.extensions import Served
-from splice.rules.http.headers import Headers, check_param_headers, header_parameters
+from splice.rules.http.headers import check_param_headers, header_parameters
 from splice.schema.functions import BadArguments
 from splice.server.call import Call, InputRequired, Publish
 from splice.server.context import Context, reader_of
@@ -157,8 +157,6 @@ def _check_headers(tool: Entry[Tool], arguments: Raw | None, headers: Mapping[st
     """Compare the headers that repeat arguments with the arguments. Raises `HeaderMismatch`."""
     mirrored = tool.mirrored if isinstance(tool, ToolEntry) else mirrored_arguments(tool.definition)
     if mirrored:
-        if not isinstance(headers, Headers):
-            headers = Headers([(name.lower().encode(), value.encode("latin-1")) for name, value in headers.items()])
         try:
             given = msgspec.json.decode(arguments or NO_ARGUMENTS)
         except ValueError:  # numbers beyond all bounds: the check of the arguments says so

@@ -191,7 +191,6 @@ def test_only_http_urls_are_taken(url: str) -> None:
 async def test_a_connection_that_breaks_at_any_point(sent: bytes) -> None:
     async def handler(visit: Visit) -> None:
         await visit.raw(sent)
-        await asyncio.sleep(0.05)
         visit.drop()
 
     async with linked(handler) as (link, _):

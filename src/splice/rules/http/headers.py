@@ -265,14 +265,14 @@ def param_headers(designations: Designations, arguments: Mapping[str, Any]) -> d
     return headers
 
 
-def check_param_headers(designations: Designations, arguments: Any, headers: Headers) -> None:
-    """Compare the headers that mirror arguments with the arguments. Server.
+def check_param_headers(designations: Designations, arguments: Any, headers: Mapping[str, str]) -> None:
+    """Compare the headers that mirror arguments with the arguments; names in lower case. Server.
 
     Raises `HeaderMismatch`.
     """
     for path, name in designations.items():
         header, value = PARAM_PREFIX + name, _at(arguments, path)
-        given = headers.get(header)
+        given = headers.get(header.lower())
         if value is None:
             if given is not None:
                 raise HeaderMismatch(f"Header mismatch: {header} is set, but the body has no argument for it")

@@ -171,7 +171,7 @@ class HTTPApp:
         """Choose who answers a POST."""
         visit.state = "passing"
         is_alone = names_version_of_requests(headers.raw(b"mcp-protocol-version"))
-        if body[:1] != b"{" and is_batch(body):
+        if is_batch(body):
             if is_alone:
                 raise InvalidRequest("Invalid request: the protocol version has no batches; send one message")
             return self._leg.post_batch(body, headers, sender, visit)

@@ -27,8 +27,8 @@ from splice.protocol.jsonrpc import (
     split_batch,
 )
 from splice.protocol.lifecycle import INITIALIZE
-from splice.protocol.versions import ASSUMED_VERSION, VERSIONS
-from splice.rules.eras import is_version_of_requests, names_its_version
+from splice.protocol.versions import ASSUMED_VERSION
+from splice.rules.eras import names_its_version, session_versions
 from splice.rules.http.headers import EVENT_STREAM, Headers, accepts
 from splice.rules.http.status import Refusal
 from splice.rules.sessions import Session
@@ -45,8 +45,6 @@ RETRY_SECONDS = 30
 """When a client may try again that was refused because there are too many sessions."""
 
 ID_BYTES = 24
-
-_VERSIONS = [version for version in VERSIONS if not is_version_of_requests(version)]
 
 _SENDER = Sender(kind="http")
 """Stands for nobody: each exchange names the sender of its own POST."""
@@ -324,8 +322,8 @@ def named_version(headers: Headers) -> str | None:
     """Read the version that a request in a session names. Raises `InvalidRequest` for one that sessions never have."""
     raw = headers.raw(b"mcp-protocol-version")
     version = None if raw is None else raw.decode("latin-1").strip()
-    if version is not None and version not in _VERSIONS:
-        known = ", ".join(_VERSIONS)
+    if version is not None and version not in session_versions():
+        known = ", ".join(session_versions())
         raise InvalidRequest(f"MCP-Protocol-Version {version[:40]!a} is none of the versions served here: {known}")
     return version
 
