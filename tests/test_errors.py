@@ -56,3 +56,9 @@ def test_an_error_has_the_code_it_is_given_or_that_of_its_class(given: dict[str,
     assert RPCError("m", **given).code == code
     assert MethodNotFound("m").code == errors.METHOD_NOT_FOUND
     assert issubclass(RPCError, MCPError)
+
+
+def test_what_was_never_reached_and_what_was_forgotten_are_closed_connections_with_a_status() -> None:
+    assert issubclass(errors.ConnectFailed, errors.ConnectionClosed)
+    assert issubclass(errors.SessionLost, errors.ConnectionClosed)
+    assert (errors.SessionLost("forgotten").status, errors.HTTPRefused("no", 401).status) == (404, 401)

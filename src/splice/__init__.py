@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from splice.client.questions import Question as Question
     from splice.client.targets import HTTPServer as HTTPServer
     from splice.client.targets import StdioServer as StdioServer
+    from splice.errors import ConnectFailed as ConnectFailed
     from splice.errors import ConnectionClosed as ConnectionClosed
+    from splice.errors import HTTPRefused as HTTPRefused
     from splice.errors import InternalError as InternalError
     from splice.errors import InvalidParams as InvalidParams
     from splice.errors import InvalidRequest as InvalidRequest
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from splice.errors import RequestTimeout as RequestTimeout
     from splice.errors import ResourceNotFound as ResourceNotFound
     from splice.errors import RPCError as RPCError
+    from splice.errors import SessionLost as SessionLost
     from splice.errors import ToolError as ToolError
     from splice.errors import TransportError as TransportError
     from splice.errors import UnsupportedProtocolVersion as UnsupportedProtocolVersion
@@ -61,7 +64,9 @@ _HOMES = {
     "splice.client.questions": ("Question",),
     "splice.client.targets": ("HTTPServer", "StdioServer"),
     "splice.errors": (
+        "ConnectFailed",
         "ConnectionClosed",
+        "HTTPRefused",
         "InternalError",
         "InvalidParams",
         "InvalidRequest",
@@ -74,6 +79,7 @@ _HOMES = {
         "RemoteProtocolError",
         "RequestTimeout",
         "ResourceNotFound",
+        "SessionLost",
         "ToolError",
         "TransportError",
         "UnsupportedProtocolVersion",

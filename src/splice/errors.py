@@ -3,6 +3,9 @@
     MCPError
     ├── TransportError                  bytes could not be moved
     │   ├── ConnectionClosed            the peer is gone; for a child process: its exit code and last words
+    │   │   ├── ConnectFailed           ...and was never reached
+    │   │   └── SessionLost             ...and has forgotten the session; up to 2025-11-25 only
+    │   ├── HTTPRefused                 an HTTP status, or a body, that is not MCP
     │   └── RequestTimeout              no answer in the time the caller gave
     ├── ProtocolError                   a message broke the rules
     │   ├── LocalProtocolError          ...and we were about to send it
@@ -46,7 +49,31 @@ class TransportError(MCPError):
 
 
 class ConnectionClosed(TransportError):
-    """The peer is gone, or was never there; every pending request fails with this."""
+    """The peer is gone; every pending request fails with this."""
+
+
+class ConnectFailed(ConnectionClosed):
+    """The server was never reached: no such program, address or host, or nothing listens there."""
+
+
+class SessionLost(ConnectionClosed):
+    """The server has forgotten the session, and a new one was forgotten too. Up to 2025-11-25 only."""
+
+    def __init__(self, message: str, status: int = 404) -> None:
+        super().__init__(message)
+        self.status = status
+        """The HTTP status that said so."""
+
+
+class HTTPRefused(TransportError):
+    """The server answered with an HTTP status, or a body, that is not a response to the request."""
+
+    def __init__(self, message: str, status: int, response: Any = None) -> None:
+        super().__init__(message)
+        self.status = status
+        """The HTTP status."""
+        self.response = response
+        """The JSON-RPC error in the body of a 5xx, a `Failure`. It answers this request only; None: there was none."""
 
 
 class RequestTimeout(TransportError):

@@ -11,6 +11,7 @@ from splice import Client
 from splice.client import calls
 from splice.client.questions import ElicitAnswer
 from splice.errors import (
+    HTTPRefused,
     InvalidParams,
     LocalProtocolError,
     RemoteProtocolError,
@@ -23,7 +24,6 @@ from splice.protocol.methods import Method
 from splice.protocol.tools import TOOLS_CALL, CallToolParams, CallToolResult
 from splice.protocol.wire import Params, Result
 from splice.rules.extensions import Extension
-from splice.transports.base import HTTPRefused
 
 DONE: dict[str, Any] = {"content": [{"type": "text", "text": "done"}], "contents": [], "messages": []}
 

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from splice import Client, HTTPServer
-from splice.errors import ConnectionClosed, RequestTimeout
-from splice.transports.base import HTTPRefused
+from splice.errors import ConnectionClosed, HTTPRefused, RequestTimeout
 from transports.raw_http import RawServer, Visit, raw_server, until
 
 DONE = {"content": [{"type": "text", "text": "done"}]}

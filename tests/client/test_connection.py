@@ -8,10 +8,9 @@ import pytest
 from client.scripted import ScriptedLink, ScriptedTarget, initialize, raising, until
 from splice import Client
 from splice.client import connection
-from splice.errors import ConnectionClosed, MethodNotFound
+from splice.errors import ConnectionClosed, MethodNotFound, SessionLost
 from splice.protocol.input import ROOTS_CHANGED
 from splice.protocol.jsonrpc import Notification
-from splice.transports.base import SessionLost
 
 DONE = {"content": [{"type": "text", "text": "done"}]}
 

@@ -28,6 +28,7 @@ from splice.client.conversation import INFO
 from splice.errors import (
     ConnectionClosed,
     HeaderMismatch,
+    HTTPRefused,
     InvalidRequest,
     MethodNotFound,
     RemoteProtocolError,
@@ -38,7 +39,6 @@ from splice.errors import (
 from splice.protocol.jsonrpc import ErrorObject, Failure
 from splice.protocol.wire import Implementation
 from splice.rules.extensions import Extension
-from splice.transports.base import HTTPRefused
 
 PROBE = "server/discover"
 

@@ -11,10 +11,10 @@ from msgspec import Raw
 
 from client.scripted import NEWEST, HTTPTarget, ScriptedTarget, initialize, legacy, modern, until
 from splice import Client, Context, Server, StdioServer
-from splice.errors import HeaderMismatch, InvalidParams
+from splice.errors import HeaderMismatch, InvalidParams, SessionLost
 from splice.protocol.jsonrpc import Failure, Notification, Request, Response, Success, raw
 from splice.protocol.wire import Implementation
-from splice.transports.base import Exchange, Hear, Service, SessionLost
+from splice.transports.base import Exchange, Hear, Service
 
 VERSION = "io.modelcontextprotocol/protocolVersion"
 CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"

@@ -26,13 +26,13 @@ from msgspec import Raw, Struct
 from splice.client.connection import INITIALIZE_ID, Connection, Connector, Terms
 from splice.client.notices import OnProgress, Reports
 from splice.client.questions import Answers
-from splice.errors import RemoteProtocolError, RequestTimeout
+from splice.errors import HTTPRefused, RemoteProtocolError, RequestTimeout, SessionLost
 from splice.protocol.input import InputRequiredResult
 from splice.protocol.jsonrpc import Failure, Notification, RequestId, Response, error_of
 from splice.protocol.methods import UNREADABLE, Method
 from splice.protocol.wire import Result
 from splice.rules.extensions import Extension
-from splice.transports.base import Hear, HTTPRefused, Outgoing, SessionLost
+from splice.transports.base import Hear, Outgoing
 from splice.transports.tasks import Stretch
 
 R = TypeVar("R", bound=Struct)
@@ -241,9 +241,10 @@ class Calls:
                 with Deadline(self.clocks, timeout, row.name):
                     return await connection.link.exchange(outgoing)
             except HTTPRefused as refused:
-                if refused.response is None:
+                failure: Failure | None = refused.response
+                if failure is None:
                     raise
-                return refused.response
+                return failure
             except SessionLost:
                 if lost is not None:
                     raise

@@ -19,6 +19,7 @@ from msgspec import Raw, Struct
 from splice.client.targets import Target
 from splice.errors import (
     ConnectionClosed,
+    HTTPRefused,
     LocalProtocolError,
     MCPError,
     RemoteProtocolError,
@@ -34,7 +35,7 @@ from splice.protocol.versions import FACTS, Facts
 from splice.protocol.wire import Implementation, NoParams
 from splice.rules import negotiation
 from splice.rules.eras import Era, Stamp, era_of, is_version_of_requests
-from splice.transports.base import HTTPRefused, Link, Outgoing, Receiver
+from splice.transports.base import Link, Outgoing, Receiver
 from splice.transports.tasks import Background, Stretch
 
 CLOSED = "This client is closed"

@@ -10,8 +10,8 @@ from typing import Any, Protocol, TypeAlias
 
 from msgspec import Struct
 
-from splice.errors import ConnectionClosed, LocalProtocolError, TransportError
-from splice.protocol.jsonrpc import Failure, Notification, Request, RequestId, Response
+from splice.errors import LocalProtocolError
+from splice.protocol.jsonrpc import Notification, Request, RequestId, Response
 from splice.protocol.methods import Method
 from splice.protocol.versions import Facts
 from splice.rules.sessions import Session
@@ -108,20 +108,6 @@ class Outgoing(Struct):
     """The tool, prompt or URI that the request is about, where its method says so."""
     mirrored: Mapping[str, str] = {}
     """Marked arguments that a transport repeats beside the body: name -> value, both as text."""
-
-
-class HTTPRefused(TransportError):
-    """The server answered with an HTTP status that is not a response to the request."""
-
-    def __init__(self, message: str, status: int, response: Failure | None = None) -> None:
-        super().__init__(message)
-        self.status = status
-        self.response = response
-        """The JSON-RPC error in the body of a 5xx. It answers this request, and says nothing else about the server."""
-
-
-class SessionLost(ConnectionClosed):
-    """The server has forgotten the session; a new link may open another. Up to 2025-11-25 only."""
 
 
 class Link:

@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 
-from splice.errors import ConnectionClosed
+from splice.errors import ConnectionClosed, HTTPRefused, SessionLost
 from splice.protocol.jsonrpc import Notification, Request, Response, Success, raw
 from splice.protocol.versions import FACTS, HANDSHAKE_VERSIONS, LATEST_HANDSHAKE, LATEST_MODERN, Facts
-from splice.transports.base import HTTPRefused, SessionLost
 from splice.transports.http import client_session
 from transports.http.linking import Heard, Listener, SessionServer, exchange, handshake, linked, result
 from transports.raw_http import Visit, until

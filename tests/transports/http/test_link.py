@@ -4,11 +4,11 @@ import asyncio
 
 import pytest
 
-from splice.errors import ConnectionClosed, RemoteProtocolError
+from splice.errors import ConnectionClosed, HTTPRefused, RemoteProtocolError
 from splice.protocol.jsonrpc import Failure, Notification
 from splice.protocol.versions import FACTS, LATEST_MODERN, V2024_11_05, Facts
 from splice.rules.http.headers import param_headers
-from splice.transports.base import HTTPRefused, Outgoing
+from splice.transports.base import Outgoing
 from splice.transports.http import fetch
 from splice.transports.http import link as http_link
 from splice.transports.http.link import HTTPLink

@@ -12,12 +12,11 @@ from typing import TypeAlias
 import msgspec
 from msgspec import Struct
 
-from splice.errors import RemoteProtocolError
+from splice.errors import HTTPRefused, RemoteProtocolError
 from splice.protocol.jsonrpc import BadMessage, ErrorObject, Failure, Message, RequestId, Response, decode
 from splice.protocol.methods import UNREADABLE
 from splice.rules.http.headers import EVENT_STREAM, JSON, LAST_EVENT_ID_HEADER
 from splice.rules.http.sse import Decoder
-from splice.transports.base import HTTPRefused
 from splice.transports.http.fetch import HTTPResponse
 
 TO_POST: Mapping[str, str] = {"Content-Type": JSON, "Accept": f"{JSON}, {EVENT_STREAM}"}

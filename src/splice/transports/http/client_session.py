@@ -11,13 +11,13 @@ import contextlib
 import logging
 from collections.abc import Mapping
 
-from splice.errors import ConnectionClosed, MCPError
+from splice.errors import ConnectionClosed, MCPError, SessionLost
 from splice.protocol.jsonrpc import Message, Notification, Request, RequestId, Response
 from splice.protocol.progress import CANCELLED
 from splice.protocol.versions import Facts
 from splice.rules.exchanges import cancellation
 from splice.rules.http.headers import EVENT_STREAM, PROTOCOL_VERSION_HEADER, SESSION_HEADER
-from splice.transports.base import Exchange, Receiver, Sender, SessionLost
+from splice.transports.base import Exchange, Receiver, Sender
 from splice.transports.channel import Channel, written
 from splice.transports.http.answers import TO_POST, Cursor, Take, check_accepted, follow
 from splice.transports.http.fetch import Endpoint

@@ -22,8 +22,7 @@ from pyreqwest.http import Url
 from pyreqwest.request import StreamRequest
 from pyreqwest.response import Response
 
-from splice.errors import ConnectionClosed, RemoteProtocolError
-from splice.transports.base import HTTPRefused
+from splice.errors import ConnectionClosed, HTTPRefused, RemoteProtocolError
 
 CONNECT_SECONDS = 30.0
 """How long opening a connection may take."""

@@ -13,12 +13,12 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 
-from splice.errors import ConnectionClosed
+from splice.errors import ConnectionClosed, HTTPRefused
 from splice.protocol.jsonrpc import MAX_MESSAGE_BYTES, Message, Notification, Request, Response, encode
 from splice.protocol.progress import CANCELLED
 from splice.protocol.versions import Facts
 from splice.rules.http.headers import EVENT_STREAM, JSON, SESSION_HEADER, standard_headers
-from splice.transports.base import HTTPRefused, Link, Outgoing, Receiver
+from splice.transports.base import Link, Outgoing, Receiver
 from splice.transports.http.answers import TO_POST, Cursor, check_accepted, follow, read_refusal, response_in
 from splice.transports.http.client_session import ClientSession
 from splice.transports.http.fetch import Endpoint, HTTPResponse

@@ -17,7 +17,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast, get_args
 
-from splice.errors import ConnectionClosed
+from splice.errors import ConnectFailed, ConnectionClosed
 from splice.protocol.jsonrpc import BadMessage, Notification, Response
 from splice.protocol.versions import Facts
 from splice.transports.base import Link, Outgoing, Receiver, Sender
@@ -52,14 +52,14 @@ async def spawn(
 ) -> "StdioLink":
     """Start a server and return the link to it. `name` is what errors and logs call it.
 
-    Raises `ConnectionClosed` if the program cannot be started.
+    Raises `ConnectFailed` if the program cannot be started.
     """
     link = StdioLink(name or Path(command[0]).name, receiver)
     options: dict[str, Any] = {"env": processes.environment(env), "cwd": cwd, **processes.OWN_GROUP}
     try:
         await asyncio.get_running_loop().subprocess_exec(lambda: link, *command, **options)
     except (OSError, ValueError) as error:
-        raise ConnectionClosed(f"Cannot start {command[0]!r}: {error}") from error
+        raise ConnectFailed(f"Cannot start {command[0]!r}: {error}") from error
     return link
 
 
