@@ -27,7 +27,7 @@ def agree(question: ElicitParams) -> dict[str, str | bool]:
 async def weather() -> None:
     """List, call, read; and see what a tool that fails returns."""
     async with Client(example("weather.py")) as client:
-        print(f"{client.server.name}, protocol {client.version}")
+        print(f"{client.server_info.name}, protocol {client.protocol_version}")
         for tool in await client.list_tools():
             print(f"  {tool.name}: {tool.description}")
         result = await client.call_tool("forecast", {"city": "Oslo", "days": 2})
@@ -42,7 +42,7 @@ async def accounts() -> None:
     """Let a server ask, in both eras."""
     for protocol in ("modern", "legacy"):
         async with Client(example("ask_the_user.py"), on_elicit=agree, protocol=protocol) as client:
-            print(f"{client.server.name}, protocol {client.version}")
+            print(f"{client.server_info.name}, protocol {client.protocol_version}")
             print(f"  {(await client.call_tool('delete_account')).text}")
 
 

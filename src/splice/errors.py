@@ -9,6 +9,7 @@
     │   └── RequestTimeout              no answer in the time the caller gave
     ├── ProtocolError                   a message broke the rules
     │   ├── LocalProtocolError          ...and we were about to send it
+    │   │   └── Unanswered              ...a question of the server's has no answer, so its call was given up
     │   └── RemoteProtocolError         ...and the peer sent it
     ├── RPCError                        a JSON-RPC error, received from a peer or raised to answer one
     │   ├── ParseError                  -32700  not JSON
@@ -86,6 +87,10 @@ class ProtocolError(MCPError):
 
 class LocalProtocolError(ProtocolError):
     """We were about to break the rules; nothing was sent."""
+
+
+class Unanswered(LocalProtocolError):
+    """The server asks for something before it goes on, and nothing here answers, or what does refuses to."""
 
 
 class RemoteProtocolError(ProtocolError):

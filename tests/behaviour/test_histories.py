@@ -179,7 +179,7 @@ class Histories(RuleBasedStateMachine):
     @rule(which=which)
     def ask(self, which: int) -> None:
         party = self.present[which % len(self.present)]
-        if FACTS[party.client.version].elicitation:
+        if FACTS[party.client.protocol_version].elicitation:
             assert self.run(party.client.call_tool("introduce")).text == f"party {party.number}, 30"
 
     @precondition(lambda self: len(self.present) > 1 and len(self.calls) > 2)

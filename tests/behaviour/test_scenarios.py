@@ -33,8 +33,8 @@ urls = pytest.mark.parametrize("version", URLS, indirect=True)
 @pytest.mark.requirement(67, 68, 75, 76, 77, 78, 81, 82, 83, 87, 264, 285, 299, 310, 315)
 async def test_they_agree_on_a_version_and_the_server_says_what_it_is(connect: Connect, version: str) -> None:
     async with connect() as client:
-        assert client.version == version
-        assert (client.server.name, client.server.version) == ("behaving", "3.2.1")
+        assert client.protocol_version == version
+        assert (client.server_info.name, client.server_info.version) == ("behaving", "3.2.1")
         assert client.instructions == "Behave."
         assert client.capabilities.tools
         assert client.capabilities.resources

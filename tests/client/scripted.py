@@ -18,7 +18,10 @@ CAPABILITIES: dict[str, Any] = {
     "resources": {"subscribe": True, "listChanged": True},
     "prompts": {},
     "logging": {},
+    "completions": {},
 }
+
+DONE: dict[str, Any] = {"content": [{"type": "text", "text": "done"}]}
 
 LISTEN = "subscriptions/listen"
 ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
@@ -179,7 +182,8 @@ class Listenable(ScriptedTarget):
 
     async def tell_change(self, method: str, params: Any = None) -> None:
         for id in list(self.open):
-            await self.link.tell(id, method, params)
+            meta = {"io.modelcontextprotocol/subscriptionId": id}
+            await self.link.tell(id, method, {**(params or {}), "_meta": meta})
 
 
 class ListenableStdio(Listenable):

@@ -18,6 +18,7 @@ from splice.errors import (
     RequestTimeout,
     ResourceNotFound,
     RPCError,
+    Unanswered,
 )
 from splice.protocol.jsonrpc import ErrorObject, Failure
 from splice.protocol.methods import Method
@@ -134,7 +135,7 @@ async def test_a_call_that_takes_too_long_fails_alone() -> None:
 @pytest.mark.parametrize(("own", "per_call"), [(None, None), (0.001, float("inf"))])
 async def test_a_call_may_take_for_ever(own: float | None, per_call: float | None) -> None:
     async with Client(modern(tools__call=forever), timeout=30) as client:
-        client._calls._timeout = float("inf") if own is None else own
+        client._calls.timeout = float("inf") if own is None else own
         waiting = asyncio.ensure_future(client.call_tool("t", timeout=per_call))
         await asyncio.wait((waiting,), timeout=0.02)
         assert not waiting.done()
@@ -301,7 +302,7 @@ async def test_what_a_handler_raises_reaches_the_caller() -> None:
 async def test_the_user_does_not_want_a_model_to_be_asked() -> None:
     target = server({"inputRequests": {"a": SAMPLE}})
     async with Client(target, on_sample=lambda _: None) as client:
-        with pytest.raises(RPCError, match="rejected"):
+        with pytest.raises(Unanswered, match="sampling/createMessage was not answered: The user rejected"):
             await client.call_tool("t")
     assert len(target.calls("tools/call")) == 1
 

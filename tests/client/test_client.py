@@ -36,8 +36,8 @@ DONE = {"content": [{"type": "text", "text": "done"}]}
 @pytest.mark.parametrize(
     "use",
     [
-        lambda client: client.server,
-        lambda client: client.version,
+        lambda client: client.server_info,
+        lambda client: client.protocol_version,
         lambda client: client.capabilities,
         lambda client: client.instructions,
         lambda client: asyncio.run(client.list_tools()),
@@ -316,8 +316,8 @@ ERAS = pytest.mark.parametrize("protocol", ["legacy", "modern"])
 @pytest.mark.parametrize("protocol", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", NEWEST, "auto"])
 async def test_everything_in_every_version(transport: str, protocol: str) -> None:
     async with reachable(transport) as target, User().client(target, protocol) as client:
-        assert client.version == (NEWEST if protocol == "auto" else protocol)
-        assert client.server.name == "everything"
+        assert client.protocol_version == (NEWEST if protocol == "auto" else protocol)
+        assert client.server_info.name == "everything"
         assert client.instructions == "Use it."
         assert [tool.name for tool in await client.list_tools()] == ["add", "ask", "report", "slow", "grow"]
         assert "3" in (await client.call_tool("add", {"a": 1, "b": 2})).text

@@ -47,7 +47,7 @@ class Old:
 @pytest.mark.parametrize("probe", [400, 404, 405, 415])
 async def test_an_old_server_sees_nothing_of_the_probe_afterwards(probe: int) -> None:
     async with raw_server(Old(probe=probe)) as server, Client(server.url) as client:
-        assert client.version == "2025-06-18"
+        assert client.protocol_version == "2025-06-18"
         assert (await client.call_tool("t")).text == "done"
         (first,) = server.seen("initialize")
         assert not [name for name in first.headers if name.startswith("mcp-")]

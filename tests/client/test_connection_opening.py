@@ -1,5 +1,6 @@
 """Coming to terms, with servers of every kind."""
 
+import asyncio
 from importlib.metadata import version
 from typing import Any
 
@@ -24,7 +25,7 @@ from client.scripted import (
 )
 from splice import Client
 from splice.client import connection
-from splice.client.conversation import INFO
+from splice.client.options import INFO
 from splice.errors import (
     ConnectionClosed,
     HeaderMismatch,
@@ -54,12 +55,11 @@ def test_we_say_which_version_of_the_package_we_are() -> None:
 async def test_a_modern_server() -> None:
     target = modern(HTTPTarget)
     async with Client(target, on_elicit=lambda _: None) as client:
-        assert client.version == NEWEST
-        assert client.server.name == "scripted"
+        assert client.protocol_version == NEWEST
+        assert client.server_info.name == "scripted"
         assert client.instructions == "do"
         assert client.capabilities.logging == {}
     (probe,) = target.sent
-    assert probe["id"] == "probe"
     meta = probe["params"]["_meta"]
     assert meta["io.modelcontextprotocol/protocolVersion"] == NEWEST
     assert meta["io.modelcontextprotocol/clientCapabilities"] == {"elicitation": {"form": {}, "url": {}}}
@@ -70,7 +70,7 @@ async def test_a_modern_server() -> None:
 async def test_a_modern_server_that_says_nothing_about_itself() -> None:
     target = ScriptedTarget(server__discover=returning({"supportedVersions": [NEWEST], "capabilities": {}}))
     async with Client(target) as client:
-        assert client.server.name == ""
+        assert client.server_info.name == ""
         assert client.instructions is None
 
 
@@ -88,13 +88,15 @@ async def test_a_modern_server_that_says_nothing_about_itself() -> None:
 async def test_a_legacy_server_is_opened_as_if_there_had_been_no_probe(probe: Exception) -> None:
     target = legacy(HTTPTarget, server__discover=raising(probe))
     async with Client(target, roots=["/x"], on_sample=lambda _: None) as client:
-        assert client.version == OLD
-        assert client.server.name == SERVER_INFO["name"]
+        assert client.protocol_version == OLD
+        assert client.server_info.name == SERVER_INFO["name"]
         assert client.instructions == "do"
     plain = legacy(HTTPTarget)
     async with Client(plain, roots=["/x"], on_sample=lambda _: None, protocol="legacy"):
         pass
     assert [message["method"] for message in plain.sent] == ["initialize", "notifications/initialized"]
+    for message in (target.sent[1], plain.sent[0]):
+        del message["id"]
     assert target.sent[1:] == plain.sent
     first = plain.sent[0]
     assert first["params"] == {
@@ -137,13 +139,13 @@ async def test_capabilities_are_those_the_offered_version_has() -> None:
     target = legacy()
     async with Client(target, on_elicit=lambda _: None, protocol="2025-06-18") as client:
         assert target.sent[0]["params"]["capabilities"] == {"elicitation": {}}
-        assert client.version == "2025-06-18"
+        assert client.protocol_version == "2025-06-18"
 
 
 async def test_a_discovery_that_names_only_old_versions() -> None:
     target = legacy(server__discover=returning({"supportedVersions": [OLD], "capabilities": {}}))
     async with Client(target) as client:
-        assert client.version == OLD
+        assert client.protocol_version == OLD
 
 
 async def test_a_refused_first_probe_is_repeated_once() -> None:
@@ -154,7 +156,7 @@ async def test_a_refused_first_probe_is_repeated_once() -> None:
 
     target = ScriptedTarget(server__discover=picky)
     async with Client(target) as client:
-        assert client.version == NEWEST
+        assert client.protocol_version == NEWEST
     assert len(target.sent) == 2
 
 
@@ -186,7 +188,7 @@ async def test_a_discovery_without_a_common_version_names_both_sides() -> None:
 @pytest.mark.parametrize("protocol", ["modern", NEWEST])
 async def test_only_modern_is_wanted(protocol: str) -> None:
     async with Client(modern(), protocol=protocol) as client:
-        assert client.version == NEWEST
+        assert client.protocol_version == NEWEST
     target = legacy(server__discover=raising(MethodNotFound("no")))
     with pytest.raises(RemoteProtocolError, match="error -32601") as caught:
         await Client(target, protocol=protocol).open()
@@ -197,7 +199,7 @@ async def test_only_modern_is_wanted(protocol: str) -> None:
 async def test_silence_on_a_pipe_is_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "PROBE_SECONDS", 0.01)
     async with Client(legacy(StdioTarget, server__discover=forever)) as client:
-        assert client.version == OLD
+        assert client.protocol_version == OLD
 
 
 async def test_silence_over_http_is_none() -> None:
@@ -211,7 +213,7 @@ async def test_silence_over_http_is_none() -> None:
 async def test_a_child_that_dies_of_the_probe_is_started_again(kind: type[ScriptedTarget]) -> None:
     target = legacy(kind, server__discover=raising(ConnectionClosed("exited with code 1")))
     async with Client(target) as client:
-        assert client.version == OLD
+        assert client.protocol_version == OLD
         assert len(target.links) == 2
         assert target.links[0].closed
     assert target.links[1].closed
@@ -238,7 +240,7 @@ async def test_any_known_counter_offer_is_accepted() -> None:
         return {**await initialize(message, link), "protocolVersion": "2024-11-05"}
 
     async with Client(ScriptedTarget(initialize=older)) as client:
-        assert client.version == "2024-11-05"
+        assert client.protocol_version == "2024-11-05"
 
 
 @pytest.mark.parametrize("answered", [NEWEST, "1999-01-01"])
@@ -260,13 +262,66 @@ async def test_a_malformed_handshake(result: Any) -> None:
 
 
 async def test_a_refused_handshake_says_who_refused_what() -> None:
-    with pytest.raises(InvalidRequest, match="scripted refused to initialize: not today"):
+    with pytest.raises(InvalidRequest, match="scripted refused to initialize: not today") as caught:
         await Client(ScriptedTarget(initialize=raising(InvalidRequest("not today")))).open()
+    assert isinstance(caught.value.__cause__, InvalidRequest)
+
+
+async def test_a_refused_handshake_says_what_the_server_speaks() -> None:
+    target = ScriptedTarget(initialize=raising(unsupported(NEWEST, "2031-01-01")))
+    with pytest.raises(UnsupportedProtocolVersion, match=f"initialize: no; it speaks {NEWEST}, 2031-01-01$"):
+        await Client(target, protocol="legacy").open()
+
+
+# Programs that a probe spoils, and what is remembered of them.
+
+
+class Spoilt(ScriptedTarget):
+    """Answers `initialize` only if it is the first that a link brings."""
+
+    kind = "stdio"
+
+    def __init__(self, probe: Any, handshake: Any) -> None:
+        super().__init__(server__discover=probe, initialize=self.shake)
+        self.handshake = handshake
+
+    async def shake(self, message: Any, link: Any) -> Any:
+        return await (self.handshake if PROBE in link.story else initialize)(message, link)
+
+
+@pytest.mark.parametrize("probe", [forever, raising(MethodNotFound("no"))])
+@pytest.mark.parametrize(
+    "handshake", [forever, raising(ConnectionClosed("exited with code 1")), raising(InvalidRequest("HTTP 400"))]
+)
+async def test_a_child_spoilt_by_the_probe_is_started_again(
+    monkeypatch: pytest.MonkeyPatch, probe: Any, handshake: Any
+) -> None:
+    monkeypatch.setattr(connection, "PROBE_SECONDS", 0.01)
+    target = Spoilt(probe, handshake)
+    async with asyncio.timeout(5), Client(target, timeout=0.4) as client:
+        assert client.protocol_version == OLD
+    first, second = target.links
+    assert first.closed
+    assert second.story[:2] == ["agree None", "initialize"]
+
+
+async def test_a_program_that_needs_a_handshake_is_not_probed_again() -> None:
+    target = legacy(StdioTarget, server__discover=raising(MethodNotFound("no")))
+    client = Client(target)
+    for probes in (1, 1, 1):
+        async with client:
+            assert client.protocol_version == OLD
+        assert len(target.calls(PROBE)) == probes
+    target.methods = modern().methods  # another program, under the same name
+    with pytest.raises(MethodNotFound):
+        await client.open()
+    async with client:
+        assert client.protocol_version == NEWEST
 
 
 async def test_a_handshake_that_takes_too_long() -> None:
     target = ScriptedTarget(initialize=forever)
-    with pytest.raises(RequestTimeout, match=r"initialize. within 0.01 s"):
+    with pytest.raises(RequestTimeout, match=r"^scripted did not answer within 0.01 s$"):
         await Client(target, timeout=0.01, protocol="legacy").open()
     assert target.link.closed
 
@@ -281,8 +336,10 @@ async def test_a_server_that_turns_out_to_be_modern_at_the_handshake(monkeypatch
 
     target = StdioTarget(server__discover=late, initialize=raising(unsupported(NEWEST)))
     async with Client(target) as client:
-        assert client.version == NEWEST
+        assert client.protocol_version == NEWEST
         assert client.capabilities.tools
+    ids = [message["id"] for message in target.sent if "id" in message]
+    assert len(set(ids)) == len(ids) == 3
 
 
 async def test_a_server_that_cannot_make_up_its_mind() -> None:

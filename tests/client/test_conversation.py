@@ -23,8 +23,8 @@ async def test_opening_and_closing_twice_and_from_any_task() -> None:
     await asyncio.create_task(client.close())
     await asyncio.gather(client.close(), asyncio.create_task(client.close()))
     assert target.link.closed
-    for use in (client.open(), client.call_tool("t"), client.subscribe("x://a")):
-        with pytest.raises(ConnectionClosed, match="This client is closed"):
+    for use in (client.call_tool("t"), client.subscribe("x://a")):
+        with pytest.raises(ConnectionClosed, match="This client is closed; open it again"):
             await use
 
 
@@ -32,7 +32,62 @@ async def test_closing_what_was_never_opened() -> None:
     client = Client(modern())
     await client.close()
     with pytest.raises(ConnectionClosed):
+        await client.ping()
+
+
+@pytest.mark.parametrize("make", [modern, legacy])
+async def test_a_closed_client_may_be_opened_again(make: Any) -> None:
+    async def done(message: Any, link: Any) -> Any:
+        return {}
+
+    target = make(tools__call=returning(DONE), resources__subscribe=done)
+    client = Client(target)
+    for count in range(1, 4):
+        async with client:
+            assert (await client.call_tool("t")).text == "done"
+            if make is legacy:
+                await client.subscribe("x://a")
+        assert [link.closed for link in target.links] == [1] * count
+    assert len(target.calls("resources/subscribe")) == (3 if make is legacy else 0)  # what was wanted ends with closing
+
+
+def test_a_client_may_be_opened_again_on_another_event_loop() -> None:
+    client = Client(legacy(tools__call=returning(DONE)))
+
+    async def use() -> str:
+        async with client:
+            return (await client.call_tool("t")).text
+
+    assert [asyncio.run(use()) for _ in range(2)] == ["done"] * 2
+
+
+async def test_opening_again_waits_until_the_last_connection_is_gone() -> None:
+    gone = asyncio.Event()
+
+    class Slow(ScriptedLink):
+        async def close(self) -> None:
+            await gone.wait()
+            await super().close()
+
+    class Target(ScriptedTarget):
+        async def connect(self, receiver: Receiver) -> ScriptedLink:
+            self.links.append(Slow(self, receiver))
+            return self.link
+
+    target = Target(initialize=initialize)
+    client = Client(target, protocol="legacy")
+    async with asyncio.timeout(5):
         await client.open()
+        closing = asyncio.ensure_future(client.close())
+        await asyncio.sleep(0)
+        opening = asyncio.ensure_future(client.open())
+        await asyncio.wait((opening,), timeout=0.01)
+        assert len(target.links) == 1
+        gone.set()
+        await closing
+        await opening
+        assert [link.closed for link in target.links] == [1, 0]
+        await client.close()
 
 
 async def test_what_failed_to_open_may_be_opened_again() -> None:

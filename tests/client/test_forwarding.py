@@ -223,7 +223,7 @@ async def test_a_client_does_not_notice_a_proxy() -> None:
     seen: list[Any] = []
     cancelled = asyncio.Event()
     async with asyncio.timeout(5), Client(upstream(cancelled)) as inner, Client(Proxy(inner)) as outer:
-        assert outer.server.name == "upstream"
+        assert outer.server_info.name == "upstream"
         assert [tool.name for tool in await outer.list_tools()] == ["report", "slow"]
         meta = {"com.example/tenant": "acme"}
         result = await outer.call_tool("report", meta=meta, progress=lambda *report: seen.append(report))

@@ -1,5 +1,6 @@
 """What a server asks, and the functions that answer: as requests, and as questions of a result."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,7 @@ import msgspec
 import pytest
 
 from splice.client.questions import Answers, AnyRoot, ElicitAnswer, Question, Questions, Roots
-from splice.errors import InvalidParams, LocalProtocolError, RPCError
+from splice.errors import LocalProtocolError, RPCError, Unanswered
 from splice.protocol.capabilities import ClientCapabilities, ServerCapabilities
 from splice.protocol.content import TextContent
 from splice.protocol.input import CreateMessageResult, ElicitParams, ElicitResult, InputRequest, Root
@@ -180,13 +181,25 @@ async def test_questions_of_a_result_are_answered_by_the_same_functions() -> Non
 
 @pytest.mark.parametrize("method", ["elicitation/create", "ping", "x"])
 async def test_a_question_of_a_result_that_nothing_answers(method: str) -> None:
-    with pytest.raises(LocalProtocolError, match=f"asks for {method}, which nothing here answers"):
+    with pytest.raises(Unanswered, match=f"asks for {method}, which nothing here answers"):
         await answer_all(Questions(), a=InputRequest(method=method))
 
 
-async def test_a_malformed_question_of_a_result() -> None:
-    with pytest.raises(InvalidParams):
-        await answer_all(elicit(None), a=InputRequest(method="elicitation/create", params=raw({})))
+@pytest.mark.parametrize(
+    ("questions", "method", "params"),
+    [
+        (elicit(None), "elicitation/create", {}),
+        (Questions(None, lambda _: None), "sampling/createMessage", SAMPLE),
+        (Questions(None, lambda _: "x"), "sampling/createMessage", {**SAMPLE, "tools": []}),
+    ],
+)
+async def test_a_question_of_a_result_that_is_refused_is_no_error_of_the_servers(
+    questions: Questions, method: str, params: Any
+) -> None:
+    with pytest.raises(Unanswered, match=f"{method} was not answered: ") as caught:
+        await answer_all(questions, a=InputRequest(method=method, params=raw(params)))
+    assert isinstance(caught.value.__cause__, RPCError)
+    assert not isinstance(caught.value, RPCError)
 
 
 class EchoParams(Params, kw_only=True):
@@ -222,7 +235,78 @@ def test_a_server_does_not_declare_the_questions_of_a_client() -> None:
         Questions().declare(ServerCapabilities())
 
 
-async def test_roots_are_not_one_text() -> None:
-    answers = Answers((Questions(roots="/home"),))
-    response = await answers.answer(Request(1, "roots/list"), FACTS[LATEST_HANDSHAKE])
-    assert not isinstance(response, Success)
+@pytest.mark.parametrize(
+    ("roots", "error", "said"),
+    [
+        ("/home", TypeError, "roots are a list of places, not the text '/home'"),
+        (["https://h/"], ValueError, "a root is a path or a file:// URI, not 'https://h/'"),
+        ([Root(uri="data:x")], ValueError, "a root is a path or a file:// URI, not 'data:x'"),
+    ],
+)
+async def test_odd_roots_are_refused_where_they_are_given(roots: Any, error: type[Exception], said: str) -> None:
+    with pytest.raises(error, match=re.escape(said)):
+        Questions(roots=roots)
+    with pytest.raises(error, match=re.escape(said)):
+        await answer_all(Questions(roots=lambda: roots), a=InputRequest(method="roots/list"))
+
+
+# What a server may not ask, and what may not be answered.
+
+
+def use(id: str) -> Any:
+    return {"type": "tool_use", "id": id, "name": "t", "input": {}}
+
+
+def used(id: str) -> Any:
+    return {"type": "tool_result", "toolUseId": id, "content": []}
+
+
+TEXT = {"type": "text", "text": "?"}
+USES, USED = {"role": "assistant", "content": [use("1"), use("2")]}, {"role": "user", "content": [used("1"), used("2")]}
+
+
+@pytest.mark.parametrize(
+    ("messages", "said"),
+    [
+        ([USES, {"role": "user", "content": [used("1"), used("2"), TEXT]}], "mixed with other content in messages[1]"),
+        ([USES, {"role": "user", "content": used("1")}], "missing in messages[1]: 2"),
+        ([USES, {"role": "user", "content": TEXT}, USED], "missing in messages[1]: 1, 2"),
+        ([USED], "messages[0] has the result of a tool use that is not"),
+        ([USES], "missing at the end: 1, 2"),
+    ],
+)
+async def test_a_conversation_whose_tools_are_out_of_balance_reaches_no_model(messages: Any, said: str) -> None:
+    seen: list[Any] = []
+    questions = Questions(None, seen.append)
+    code, message = await ask(questions, "sampling/createMessage", {**SAMPLE, "messages": messages})
+    assert (code, seen) == (-32602, [])
+    assert said in message
+
+
+async def test_a_conversation_with_balanced_tools_reaches_the_model() -> None:
+    messages = [{"role": "user", "content": TEXT}, USES, USED, {"role": "assistant", "content": TEXT}]
+    answer = await ask(Questions(None, lambda _: "x"), "sampling/createMessage", {**SAMPLE, "messages": messages})
+    assert answer["content"] == {"type": "text", "text": "x"}
+
+
+AGE = {"type": "object", "properties": {"age": {"type": "integer"}, "nick": {"type": "string"}}, "required": ["age"]}
+
+
+@pytest.mark.parametrize(("content", "said"), [({"age": "old"}, "age: expected integer"), ({}, "age: required")])
+async def test_a_form_is_checked_before_it_is_sent(content: Any, said: str, caplog: pytest.LogCaptureFixture) -> None:
+    form = {"message": "?", "requestedSchema": AGE}
+    with pytest.raises(LocalProtocolError, match=f"on_elicit filled in what the form does not take: {said}"):
+        await answer_all(elicit(content), a=InputRequest(method="elicitation/create", params=raw(form)))
+    assert (await ask(elicit(content), "elicitation/create", form))[0] == -32603
+    assert said in caplog.text
+
+
+async def test_a_field_left_empty_is_not_sent() -> None:
+    form = {"message": "?", "requestedSchema": AGE}
+    answer = await ask(elicit({"age": 5, "nick": None}), "elicitation/create", form)
+    assert answer == {"action": "accept", "content": {"age": 5}}
+
+
+async def test_a_form_that_nobody_can_fill_in_is_refused() -> None:
+    form = {"message": "?", "requestedSchema": {"type": "banana"}}
+    assert (await ask(elicit("accept"), "elicitation/create", form))[0] == -32602

@@ -196,6 +196,32 @@ async def test_acknowledgments_for_others_and_malformed_ones_are_ignored() -> No
         assert len(target.open) == 1
 
 
+@pytest.mark.parametrize("kind", [Listenable, ListenableStdio, ListenableHTTP])
+async def test_a_change_that_belongs_to_no_subscription_is_not_heard(
+    kind: type[Listenable], caplog: pytest.LogCaptureFixture
+) -> None:
+    changes: list[Change] = []
+    target = kind()
+    async with Client(target, on_change=changes.append):
+        (id,) = target.open
+        foreign: list[Any] = [{}, {"_meta": {}}, {"_meta": {"io.modelcontextprotocol/subscriptionId": "other"}}]
+        for meta in foreign:
+            await target.link.tell(id, "notifications/tools/list_changed", meta)
+            await target.link.tell_all("notifications/resources/updated", {"uri": "x://a", **meta})
+        await target.tell_change("notifications/prompts/list_changed")
+        await until(lambda: changes)
+    assert changes == [Change("prompts")]
+    assert caplog.text.count("belongs to no subscription") == 6
+
+
+async def test_a_list_that_the_server_declared_and_does_not_honour_is_noticed(caplog: pytest.LogCaptureFixture) -> None:
+    target = Listenable()
+    target.honours = {"resourcesListChanged": True}
+    async with Client(target, on_change=lambda _: None):
+        assert "scripted does not tell when its list of tools changes" in caplog.text
+        assert "list of resources" not in caplog.text
+
+
 @pytest.mark.parametrize("end", ["gracefully", "broken"])
 async def test_over_http_a_stream_that_ends_is_restored(end: str) -> None:
     target = ListenableHTTP()

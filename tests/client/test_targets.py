@@ -85,12 +85,12 @@ def test_what_is_no_complete_target(target: Any) -> None:
 
 async def test_a_child_process_really_starts() -> None:
     async with Client([sys.executable, "-I", "-c", PROGRAM]) as client:
-        assert client.version == "2026-07-28"
+        assert client.protocol_version == "2026-07-28"
 
 
 async def test_a_server_object_really_answers() -> None:
     async with Client(Server("mine")) as client:
-        assert client.server.name == "mine"
+        assert client.server_info.name == "mine"
 
 
 async def test_a_url_is_really_called() -> None:

@@ -65,7 +65,7 @@ async def test_a_method_and_a_notification_travel_both_ways(version: str) -> Non
     async with Client(server(heard_by_server), protocol=version, extensions=[extension]) as client:
         assert (client.capabilities.extensions or {})[ID] == {"loud": True}
         assert await client.request(GREET, GreetParams(who="Ada")) == GreetResult(
-            text="Hello, Ada", **_finished(client.version)
+            text="Hello, Ada", **_finished(client.protocol_version)
         )
         async with asyncio.timeout(5):
             await waved.wait()

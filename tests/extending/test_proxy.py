@@ -72,7 +72,7 @@ class Proxy(Service):
     def __init__(self, upstream: Client, relay: Relay) -> None:
         self._upstream = upstream
         self._relay = relay
-        self._front = Server(upstream.server.name, extensions=[Offers(upstream)]).service
+        self._front = Server(upstream.server_info.name, extensions=[Offers(upstream)]).service
 
     async def handle(self, exchange: Exchange) -> Response:
         if exchange.request.method in ("initialize", "ping", "server/discover"):

@@ -56,7 +56,7 @@ async def look(**options):
         try:
             await client.read_resource("none://such")
         except RPCError as error:
-            return client.version, prompt.arguments[0].icons is not None, error.code
+            return client.protocol_version, prompt.arguments[0].icons is not None, error.code
 
 @server.resource("some://such")
 def some() -> str:

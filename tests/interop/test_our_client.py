@@ -85,8 +85,8 @@ def everything(request: pytest.FixtureRequest, everything_url: str) -> Any:
 
 async def test_everything_lists(everything: Any) -> None:
     async with User().client(everything) as client:
-        assert client.version == LATEST["legacy"]
-        assert client.server.name == "mcp-servers/everything"
+        assert client.protocol_version == LATEST["legacy"]
+        assert client.server_info.name == "mcp-servers/everything"
         assert client.instructions is not None
         assert client.instructions.startswith("# Everything Server")
         assert {"echo", "get-sum", "trigger-elicitation-request"} <= {tool.name for tool in await client.list_tools()}
@@ -179,7 +179,7 @@ async def test_everything_tells_of_changes(everything: Any) -> None:
 async def test_filesystem(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("one\ntwo\n")
     async with Client(StdioServer(*node_server("server-filesystem"), str(tmp_path))) as client:
-        assert client.server.name == "secure-filesystem-server"
+        assert client.server_info.name == "secure-filesystem-server"
         assert "write_file" in {tool.name for tool in await client.list_tools()}
         read = await client.call_tool("read_text_file", {"path": str(tmp_path / "a.txt"), "head": 1})
         assert read.text == "one"
@@ -193,7 +193,7 @@ async def test_filesystem(tmp_path: Path) -> None:
 async def test_time(era: str) -> None:
     target = StdioServer(*python_server("mcp_server_time"), "--local-timezone", "UTC")
     async with Client(target, protocol=era) as client:
-        assert client.version == LATEST[era]
+        assert client.protocol_version == LATEST[era]
         assert {tool.name for tool in await client.list_tools()} == {"get_current_time", "convert_time"}
         arguments = {"source_timezone": "UTC", "time": "16:30", "target_timezone": "Asia/Kathmandu"}
         result = await client.call_tool("convert_time", arguments)
@@ -213,7 +213,7 @@ def repository(tmp_path: Path) -> Path:
 async def test_git(era: str, repository: Path) -> None:
     target = StdioServer(*python_server("mcp_server_git"), "--repository", str(repository))
     async with Client(target, protocol=era) as client:
-        assert client.version == LATEST[era]
+        assert client.protocol_version == LATEST[era]
         assert "git_status" in {tool.name for tool in await client.list_tools()}
         repo = {"repo_path": str(repository)}
         assert "f.txt" in (await client.call_tool("git_status", repo)).text

@@ -142,9 +142,9 @@ def test_a_response_finds_its_request_once() -> None:
 
 
 def test_a_cancellation_is_written_for_everything_but_initialize() -> None:
-    note = cancellation("a", "tools/call")
-    assert note == Notification("notifications/cancelled", CancelledParams(request_id="a"))
-    assert json.loads(encode(note))["params"] == {"requestId": "a"}
+    note = cancellation("a", "tools/call", "timeout")
+    assert note == Notification("notifications/cancelled", CancelledParams(request_id="a", reason="timeout"))
+    assert json.loads(encode(note))["params"] == {"requestId": "a", "reason": "timeout"}
     assert cancellation(1, "initialize") is None
 
 

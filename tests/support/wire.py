@@ -29,8 +29,8 @@ def answer(id: JSON, result: JSON) -> dict[str, JSON]:
     return {"jsonrpc": "2.0", "id": id, "result": result}
 
 
-def cancel(id: JSON) -> dict[str, JSON]:
-    return note("notifications/cancelled", {"requestId": id})
+def cancel(id: JSON, **more: JSON) -> dict[str, JSON]:
+    return note("notifications/cancelled", {"requestId": id, **more})
 
 
 def initialize(version: str = LATEST_HANDSHAKE, *, id: JSON = 0, capabilities: JSON = None) -> dict[str, JSON]:

@@ -8,13 +8,21 @@ from typing import Any
 import pytest
 from msgspec import Raw
 
-from splice.errors import ConnectionClosed, InternalError, InvalidRequest, LocalProtocolError, RPCError
+from splice.errors import (
+    ConnectionClosed,
+    InternalError,
+    InvalidRequest,
+    LocalProtocolError,
+    RequestTimeout,
+    RPCError,
+)
 from splice.protocol.jsonrpc import Failure, Message, Notification, Request, Response, Success, encode, failure
 from splice.protocol.wire import NoParams
 from splice.rules import exchanges
 from splice.transports import channel as channel_module
 from splice.transports.base import Outgoing, Sender
 from splice.transports.channel import ChannelExchange, unwritable, written
+from splice.transports.tasks import Stretch
 from support.peers import Peer
 from support.waiting import settle, until
 from support.wire import JSON, answer, ask, cancel, code_of, note
@@ -281,7 +289,7 @@ async def test_cancelling_the_caller_cancels_the_request_at_the_peer() -> None:
     await settle()
     waiting.cancel()
     await settle()
-    assert peer.heard[1:] == [cancel(1)]
+    assert peer.heard[1:] == [cancel(1, reason="cancelled by the caller")]
     await peer.say(answer(1, "late"))
     assert waiting.cancelled()
 
@@ -367,7 +375,7 @@ async def test_a_question_may_go_out_on_a_stream_of_its_own_and_its_cancellation
     assert [json.loads(encode(message)) for message in stream] == [
         ask(1, "roots/list", {}),
         ask(2, "roots/list", {}),
-        cancel(2),
+        cancel(2, reason="cancelled by the caller"),
     ]
     await peer.say(answer(1, {"roots": []}))
     assert isinstance(await first, Success)
@@ -518,7 +526,31 @@ async def test_leaving_tells_the_peer_that_nobody_waits_any_more() -> None:
     peer.channel.leave(ConnectionClosed("we left"))
     with pytest.raises(ConnectionClosed, match="we left"):
         await waiting
-    assert peer.heard[1:] == [cancel(7)]
+    assert peer.heard[1:] == [cancel(7, reason="the connection is being closed")]
+
+
+async def test_a_request_that_took_too_long_is_cancelled_for_that_reason() -> None:
+    peer = Peer()
+
+    async def call() -> None:
+        with stretch:
+            await peer.channel.request(Outgoing(7, "ask", None, unheard))
+
+    stretch = Stretch()
+    waiting = asyncio.create_task(call())
+    await settle()
+    stretch.end(RequestTimeout("too long"))
+    with pytest.raises(RequestTimeout):
+        await waiting
+    assert peer.heard[1:] == [cancel(7, reason="timeout")]
+
+
+async def test_why_the_peer_cancels_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    peer = Peer()
+    with caplog.at_level("DEBUG", "splice.transport"):
+        await peer.say(ask(1, "work"), cancel(1, reason="the user left"))
+    assert "request 1 is cancelled" in caplog.text
+    assert "the user left" in caplog.text
 
 
 async def test_a_lost_channel_fails_what_waits_and_stops_what_works() -> None:

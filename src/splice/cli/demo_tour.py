@@ -64,7 +64,7 @@ class Tour:
         began = time.perf_counter()
         client = Client(place, on_elicit=self._answer, on_log=self._log, protocol=protocol)
         async with client:
-            self.seen.version = client.version
+            self.seen.version = client.protocol_version
             await self._offers(client)
             for step in (self._price, self._cook, self._reserve, self._fail, self._read, self._prompt):
                 await step(client)

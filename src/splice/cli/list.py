@@ -35,7 +35,11 @@ def command(tail: list[str], words: tuple[str, ...], **reach: Unpack[Reach]) -> 
             raise Stop(USAGE, f"one server at a time, please; what is {rest[0]!r}?")
         offers = await offers_of(client)
         if reach["as_json"]:
-            about = {"server": client.server, "version": client.version, "instructions": client.instructions}
+            about = {
+                "server": client.server_info,
+                "version": client.protocol_version,
+                "instructions": client.instructions,
+            }
             print(as_json(about | offers))
         else:
             _show(client, offers)
@@ -57,8 +61,12 @@ async def offers_of(client: Client) -> dict[str, list[Any]]:
 
 def _show(client: Client, offers: dict[str, list[Any]]) -> None:
     out = console()
-    server = client.server
-    out.print(Text.assemble((one_line(server.name), "bold"), f" {one_line(server.version)}, protocol {client.version}"))
+    server = client.server_info
+    out.print(
+        Text.assemble(
+            (one_line(server.name), "bold"), f" {one_line(server.version)}, protocol {client.protocol_version}"
+        )
+    )
     if client.instructions:
         out.print(Text(safe(client.instructions).strip(), "italic"))
     for kind, heading in HEADINGS.items():

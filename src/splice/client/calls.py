@@ -1,45 +1,37 @@
 """Requests on their way to the server, and results on their way back.
 
-    Client.call_tool > Calls.request (questions, results) > Calls.send (session, stamp, deadline) > Link.exchange
+    Client.call_tool > Calls.request (deadline, questions, results) > Calls.send (session, stamp) > Link.exchange
 
 A server may answer a request with questions; then it is sent again with the answers, under a new id. What the server
 gave as `requestState` goes back as it came, and only where it came. A result is read by the row of its request, and by
 its `resultType` where it is not complete.
-
-While the user answers a question that came as a request, the clocks of all requests stand still: one of them is the
-request that led to the question, and a pipe does not tell which.
 
 https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
 https://modelcontextprotocol.io/specification/2026-07-28/basic#result-types
 """
 
 import asyncio
-from collections.abc import Generator, Iterable, Mapping
-from contextlib import contextmanager
-from itertools import count
-from types import TracebackType
-from typing import Any, Self, TypedDict, TypeVar
+from collections.abc import Iterable, Mapping
+from typing import Any, TypedDict, TypeVar
 
 import msgspec
 from msgspec import Raw, Struct
 
-from splice.client.connection import INITIALIZE_ID, Connection, Connector, Terms
+from splice.client.clocks import Clocks, Deadline
+from splice.client.connection import Connection, Connector, Terms
 from splice.client.notices import OnProgress, Reports
-from splice.client.questions import Answers
-from splice.errors import HTTPRefused, RemoteProtocolError, RequestTimeout, SessionLost
+from splice.client.questions import OPTION_OF, Answers
+from splice.errors import HTTPRefused, RemoteProtocolError, RPCError, SessionLost
 from splice.protocol.input import InputRequiredResult
 from splice.protocol.jsonrpc import Failure, Notification, RequestId, Response, error_of
 from splice.protocol.methods import UNREADABLE, Method
 from splice.protocol.wire import Result
 from splice.rules.extensions import Extension
 from splice.transports.base import Hear, Outgoing
-from splice.transports.tasks import Stretch
 
 R = TypeVar("R", bound=Struct)
 
 COMPLETE = "complete"
-
-FOR_EVER = float("inf")
 
 MAX_ROUNDS = 16
 """How often one request may come back with questions."""
@@ -52,7 +44,9 @@ class RequestOptions(TypedDict, total=False):
     """Everything a caller may say about one request besides its params."""
 
     timeout: float | None
-    """How many seconds it may take, instead of the client's own timeout; infinity for ever. Each round counts anew."""
+    """How many seconds it may take with all that it sets off, instead of the client's own timeout; infinity for ever.
+
+    The time that the user takes to answer does not count."""
     progress: OnProgress | None
     """Is called with how far it is, how far it goes and what is being done."""
     meta: Mapping[str, Any] | None
@@ -87,159 +81,76 @@ _head_decoder = msgspec.json.Decoder(Result)
 _questions_decoder = msgspec.json.Decoder(InputRequiredResult)
 
 
-class Clocks:
-    """The deadlines of the requests that run: many on one timer. Belongs to one event loop.
-
-    It does what `asyncio.timeout` does for a fraction of the price: a request that ends in time has set no timer.
-    """
-
-    def __init__(self) -> None:
-        self.running: set[Deadline] = set()
-        self._timer: asyncio.TimerHandle | None = None
-        self.due = FOR_EVER
-        self._stops = 0
-        self._stopped_at = 0.0
-        self._stood_still = 0.0
-
-    def now(self) -> float:
-        """Tell the time, which does not pass while the clocks are stopped."""
-        return (self._stopped_at if self._stops else asyncio.get_running_loop().time()) - self._stood_still
-
-    @contextmanager
-    def stopped(self) -> Generator[None]:
-        """Let no time pass."""
-        if self._stops == 0:
-            self._stopped_at = asyncio.get_running_loop().time()
-        self._stops += 1
-        try:
-            yield
-        finally:
-            self._stops -= 1
-            if self._stops == 0:
-                self._stood_still += asyncio.get_running_loop().time() - self._stopped_at
-                self._ring()
-
-    def close(self) -> None:
-        """Leave nothing behind on the event loop."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer, self.due = None, FOR_EVER
-
-    def arm(self, when: float) -> None:
-        """Set the timer."""
-        self.close()
-        self.due = when
-        self._timer = asyncio.get_running_loop().call_at(when + self._stood_still, self._ring)
-
-    def _ring(self) -> None:
-        """End the requests whose time is up, and set the timer for the next one."""
-        self.close()
-        now = self.now()
-        for deadline in [each for each in self.running if each.when <= now]:
-            deadline.expire()
-        # A task that lets the clocks go on cannot end a stretch of its own here: the timer does, in the next turn.
-        due = min((each.when for each in self.running if each.error is None), default=FOR_EVER)
-        if due < FOR_EVER and not self._stops:
-            self.arm(due)
-
-
-class Deadline(Stretch):
-    """A stretch of a task that ends with `RequestTimeout` when it takes longer than `seconds`."""
-
-    __slots__ = ("_clocks", "_seconds", "_what", "when")
-
-    def __init__(self, clocks: Clocks, seconds: float, what: str) -> None:
-        self.error = None
-        self._clocks = clocks
-        self._seconds = seconds
-        self._what = what
-
-    def __enter__(self) -> Self:
-        super().__enter__()
-        self.when = self._clocks.now() + self._seconds
-        self._clocks.running.add(self)
-        if self.when < self._clocks.due:
-            self._clocks.arm(self.when)
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self._clocks.running.discard(self)
-        super().__exit__(kind, error, traceback)
-
-    def expire(self) -> None:
-        """End it, from outside."""
-        self.end(RequestTimeout(f"No answer to {self._what} within {self._seconds:g} s"))
-
-
 class Calls:
     """Sends requests on the current connection. `hear` takes the notifications that belong to no request."""
 
-    __slots__ = ("_answers", "_connector", "_decoders", "_ids", "_timeout", "clocks", "hear")
+    __slots__ = ("_answers", "_connector", "_decoders", "clocks", "hear", "next_id", "timeout")
 
     def __init__(
-        self, connector: Connector, answers: Answers, hear: Hear, timeout: float, extensions: Iterable[Extension[Any]]
+        self, connector: Connector, answers: Answers, hear: Hear, extensions: Iterable[Extension[Any]]
     ) -> None:
         self._connector = connector
         self._answers = answers
-        self._timeout = timeout
         self._decoders: dict[str, msgspec.json.Decoder[Any]] = {
             kind: msgspec.json.Decoder(result) for each in extensions for kind, result in each.results.items()
         }
-        self._ids = count(INITIALIZE_ID + 1)
         self.hear = hear
-        self.clocks = Clocks()
+        self.next_id = connector.opening.next_id
+        """Makes an id that no request had before."""
+        self.clocks: Clocks = connector.opening.clocks
+        self.timeout = connector.opening.timeout
+        """How many seconds a call may take that does not say so itself."""
 
     @property
     def terms(self) -> Terms:
         """The terms of the current connection. Raises `ConnectionClosed`."""
         return self._connector.connection.terms
 
-    def next_id(self) -> int:
-        """Make an id that no request had before."""
-        return next(self._ids)
+    def within(self, what: str, seconds: float | None) -> Deadline:
+        """Limit everything in a `with` block to `seconds`, None: the client's own timeout."""
+        return Deadline(self.clocks, self.timeout if seconds is None else seconds, what)
 
     async def request(self, row: Method[Any, R], params: Any, options: Options = NO_OPTIONS) -> R:
         """Send a request, answering what the server asks, until there is a result.
 
-        Raises `RPCError` for an error response, `TransportError`, `RemoteProtocolError`, `LocalProtocolError` for a
-        question that nothing answers, and what an answer raises.
+        Raises `RPCError` for an error response, `TransportError`, `RemoteProtocolError`, `Unanswered` for a question
+        that nothing answers, and what a handler raises.
         """
         rounds = 0
-        while True:
-            response = await self.send(row, params, options)
-            if isinstance(response, Failure):
-                raise error_of(response)
-            result = self._read(row, response.result)
-            if not isinstance(result, InputRequiredResult):
-                return result
-            if rounds == MAX_ROUNDS:
-                raise RemoteProtocolError(f"The server still has questions after {MAX_ROUNDS} rounds of {row.name}")
-            params.request_state, params.input_responses = result.request_state, None
-            if result.input_requests:
-                params.input_responses = await self._answers.answer_all(result.input_requests, self.terms.facts)
-            else:
-                await asyncio.sleep(WAIT_SECONDS[min(rounds, len(WAIT_SECONDS) - 1)])
-            rounds += 1
+        with self.within(row.name, options.timeout):
+            while True:
+                response = await self.send(row, params, options)
+                if isinstance(response, Failure):
+                    raise self._error(response)
+                result = self._read(row, response.result)
+                if not isinstance(result, InputRequiredResult):
+                    return result
+                if rounds == MAX_ROUNDS:
+                    raise RemoteProtocolError(f"The server still has questions after {MAX_ROUNDS} rounds of {row.name}")
+                params.request_state, params.input_responses = result.request_state, None
+                if result.input_requests:
+                    with self.clocks.paused():
+                        params.input_responses = await self._answers.answer_all(result.input_requests, self.terms.facts)
+                else:
+                    await asyncio.sleep(WAIT_SECONDS[min(rounds, len(WAIT_SECONDS) - 1)])
+                rounds += 1
 
     async def send(
         self, row: Method[Any, Any], params: Any, options: Options = NO_OPTIONS, id: RequestId | None = None
     ) -> Response:
         """Send one request and wait for its response. When the server has forgotten the session: once more in another.
 
-        `params` is a Struct that belongs to this request, and is written to. Raises `TransportError`.
+        `params` is a Struct that belongs to this request, and is written to. It may take for ever. Raises
+        `TransportError`.
         """
-        timeout = self._timeout if options.timeout is None else options.timeout
         lost: Connection | None = None
         while True:
             connection = self._connector.connection
-            number = next(self._ids) if id is None else id
+            number = self.next_id() if id is None else id
             outgoing = options.outgoing(row, params, connection.terms, number, options.hear or self.hear)
             connection.running += 1
             try:
-                with Deadline(self.clocks, timeout, row.name):
-                    return await connection.link.exchange(outgoing)
+                return await connection.link.exchange(outgoing)
             except HTTPRefused as refused:
                 failure: Failure | None = refused.response
                 if failure is None:
@@ -256,11 +167,24 @@ class Calls:
     async def notify(self, note: Notification) -> None:
         """Send a notification. Raises `TransportError`."""
         connection = self._connector.connection
-        try:
-            await connection.link.notify(note)
-        except SessionLost:
-            await self._connector.renew(connection)
-            await self._connector.connection.link.notify(note)
+        with Deadline(self.clocks, self.timeout, note.method, "{} could not be sent"):
+            try:
+                await connection.link.notify(note)
+            except SessionLost:
+                await self._connector.renew(connection)
+                await self._connector.connection.link.notify(note)
+
+    def _error(self, response: Failure) -> RPCError:
+        """Build the exception for an error response. If it says that we lack a capability, the text says how to get it.
+
+        `message` stays what the server said.
+        """
+        error = error_of(response)
+        required = error.data.get("requiredCapabilities") if isinstance(error.data, dict) else None
+        for capability in required if isinstance(required, dict) else ():
+            if capability in OPTION_OF and getattr(self.terms.stamp.capabilities, capability) is None:
+                error.args = (f"{error.message}; pass {OPTION_OF[capability]}= to Client",)
+        return error
 
     def _read(self, row: Method[Any, R], raw: Raw) -> R | InputRequiredResult:
         """Read a result, which may also be one of an extension's. Raises `RemoteProtocolError`."""

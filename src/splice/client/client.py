@@ -6,6 +6,7 @@
 https://modelcontextprotocol.io/specification/2026-07-28/basic
 """
 
+import logging
 from collections.abc import AsyncIterator, Mapping
 from typing import Any, Self, TypeVar, Unpack
 
@@ -13,17 +14,19 @@ import msgspec
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
+from splice.client.arguments import written
 from splice.client.calls import NO_OPTIONS, Options, RequestOptions
-from splice.client.conversation import ClientOptions, Conversation
+from splice.client.conversation import Conversation
 from splice.client.forwarding import forward
 from splice.client.lists import items, mirrored, tools
 from splice.client.notices import Change
+from splice.client.options import ClientOptions, check_timeout
 from splice.client.targets import AnyTarget, resolve
-from splice.errors import HeaderMismatch, LocalProtocolError
+from splice.errors import HeaderMismatch, LocalProtocolError, MethodNotFound
 from splice.protocol import completion
 from splice.protocol.capabilities import ServerCapabilities
 from splice.protocol.input import ROOTS_CHANGED
-from splice.protocol.jsonrpc import Notification, Request, Response, raw
+from splice.protocol.jsonrpc import Notification, Request, Response
 from splice.protocol.lifecycle import DISCOVER, PING
 from splice.protocol.logging import LOGGING_LEVELS, LoggingLevel
 from splice.protocol.methods import Method, Note
@@ -32,13 +35,15 @@ from splice.protocol.prompts import PROMPTS_GET, PROMPTS_LIST, GetPromptParams, 
 from splice.protocol.resources import (
     RESOURCES_LIST,
     RESOURCES_READ,
+    RESOURCES_SUBSCRIBE,
     RESOURCES_TEMPLATES_LIST,
+    RESOURCES_UNSUBSCRIBE,
     ReadResourceParams,
     ReadResourceResult,
     Resource,
     ResourceTemplate,
 )
-from splice.protocol.tools import TOOLS_CALL, CallToolParams, CallToolResult, Tool
+from splice.protocol.tools import TOOLS_CALL, TOOLS_LIST, CallToolParams, CallToolResult, Tool
 from splice.protocol.wire import Implementation, NoParams, Params
 from splice.transports.base import Hear
 
@@ -47,6 +52,9 @@ __all__ = ["Change", "Client"]
 P = TypeVar("P", bound=Params)
 N = TypeVar("N", bound=Struct)
 R = TypeVar("R", bound=Struct)
+T = TypeVar("T")
+
+log = logging.getLogger("splice.client")
 
 
 class Client:
@@ -59,22 +67,20 @@ class Client:
       `def` or `async def`, serve every version, and what is declared to the server follows from them;
     - `on_log` is told log messages, `on_change` that something changed;
     - `protocol` is ``auto``, ``legacy``, ``modern`` or a version;
-    - `timeout` is how many seconds a request may take (60), None for ever; waiting for the user does not count;
-    - `info` is how the client introduces itself;
+    - `timeout` is how many seconds opening, or one call with all that it sets off, may take (60), None for ever;
+      waiting for the user does not count;
+    - `name` and `version`, or `info` with more, are how the client introduces itself;
     - `extensions` add methods that the server may call, notifications to be told of, and kinds of result.
     """
 
     def __init__(self, target: AnyTarget, **options: Unpack[ClientOptions]) -> None:
-        unknown = options.keys() - ClientOptions.__annotations__
-        if unknown:
-            raise TypeError(f"Client has no option {', '.join(sorted(unknown))}")
         self._conversation = Conversation(resolve(target), options)
         self._calls = self._conversation.calls
 
     # Opening and closing.
 
     async def open(self) -> Self:
-        """Connect, and agree on a version. Opening what is open is fine; what was closed stays closed.
+        """Connect, and agree on a version. Opening what is open is fine; what was closed begins anew.
 
         Raises `TransportError`, `RPCError` and `RemoteProtocolError`.
         """
@@ -94,12 +100,12 @@ class Client:
     # What was agreed.
 
     @property
-    def server(self) -> Implementation:
+    def server_info(self) -> Implementation:
         """Which program the server is; without a name if it does not say."""
         return self._calls.terms.server
 
     @property
-    def version(self) -> str:
+    def protocol_version(self) -> str:
         """The protocol version spoken."""
         return self._calls.terms.facts.version
 
@@ -115,13 +121,13 @@ class Client:
 
     # Tools.
 
-    def tools(self) -> AsyncIterator[Tool]:
-        """Yield all tools, page by page."""
-        return tools(self._calls, self._conversation.known)
+    def tools(self, **options: Unpack[RequestOptions]) -> AsyncIterator[Tool]:
+        """Yield all tools, page by page; none if the server has none. `timeout` counts for a page."""
+        return self._listed("tools", tools(self._calls, self._conversation.known, _read(options)))
 
-    async def list_tools(self) -> list[Tool]:
+    async def list_tools(self, **options: Unpack[RequestOptions]) -> list[Tool]:
         """List all tools. Over HTTP, since 2026-07-28, without those whose header marks break the rules."""
-        return [tool async for tool in self.tools()]
+        return await self._all(self.tools(**options), TOOLS_LIST, options)
 
     async def call_tool(
         self, name: str, arguments: Mapping[str, Any] | None = None, **options: Unpack[RequestOptions]
@@ -132,67 +138,87 @@ class Client:
         `RequestOptions` says what the options are.
         Raises `RPCError`, `TransportError` and `ProtocolError`.
         """
-        calls, known = self._calls, self._conversation.known
         arguments = arguments or {}
-        params = CallToolParams(name=name, arguments=raw(arguments))
-        if not calls.terms.mirrors:
-            result = await calls.request(TOOLS_CALL, params, _read(options))
+        params = CallToolParams(name=name, arguments=written(name, arguments))
+        if not self._calls.terms.mirrors:
+            result = await self._calls.request(TOOLS_CALL, params, _read(options))
         else:
-            headers = await mirrored(calls, known, name, arguments)
-            try:
-                result = await calls.request(TOOLS_CALL, params, Options(**options, mirrored=headers))
-            except HeaderMismatch:  # the schema may have changed
-                known.forget()
-                headers = await mirrored(calls, known, name, arguments)
-                params = CallToolParams(name=name, arguments=params.arguments)
-                result = await calls.request(TOOLS_CALL, params, Options(**options, mirrored=headers))
-        known.check(name, result)
+            with self._calls.within(TOOLS_CALL.name, options.get("timeout")):
+                result = await self._call_mirrored(params, arguments, _read(options))
+        self._conversation.known.check(name, result)
         return result
+
+    async def _call_mirrored(
+        self, params: CallToolParams, arguments: Mapping[str, Any], options: Options
+    ) -> CallToolResult:
+        """Call a tool with the headers that mirror its arguments."""
+        calls, known, name = self._calls, self._conversation.known, params.name
+        headers = await mirrored(calls, known, name, arguments)
+        try:
+            return await calls.request(TOOLS_CALL, params, replace(options, mirrored=headers))
+        except HeaderMismatch:  # the schema may have changed
+            known.forget()
+            headers = await mirrored(calls, known, name, arguments)
+            params = CallToolParams(name=name, arguments=params.arguments)
+            return await calls.request(TOOLS_CALL, params, replace(options, mirrored=headers))
 
     # Resources.
 
-    def resources(self) -> AsyncIterator[Resource]:
-        """Yield all resources, page by page."""
-        return items(self._calls, RESOURCES_LIST, lambda page: page.resources)
+    def resources(self, **options: Unpack[RequestOptions]) -> AsyncIterator[Resource]:
+        """Yield all resources, page by page; as `tools` otherwise."""
+        pages = items(self._calls, RESOURCES_LIST, lambda page: page.resources, _read(options))
+        return self._listed("resources", pages)
 
-    async def list_resources(self) -> list[Resource]:
+    async def list_resources(self, **options: Unpack[RequestOptions]) -> list[Resource]:
         """List all resources."""
-        return [resource async for resource in self.resources()]
+        return await self._all(self.resources(**options), RESOURCES_LIST, options)
 
-    def resource_templates(self) -> AsyncIterator[ResourceTemplate]:
-        """Yield all resource templates, page by page."""
-        return items(self._calls, RESOURCES_TEMPLATES_LIST, lambda page: page.resource_templates)
+    def resource_templates(self, **options: Unpack[RequestOptions]) -> AsyncIterator[ResourceTemplate]:
+        """Yield all resource templates, page by page; as `tools` otherwise."""
+        pages = items(self._calls, RESOURCES_TEMPLATES_LIST, lambda page: page.resource_templates, _read(options))
+        return self._listed("resources", pages)
 
-    async def list_resource_templates(self) -> list[ResourceTemplate]:
+    async def list_resource_templates(self, **options: Unpack[RequestOptions]) -> list[ResourceTemplate]:
         """List all resource templates."""
-        return [template async for template in self.resource_templates()]
+        return await self._all(self.resource_templates(**options), RESOURCES_TEMPLATES_LIST, options)
 
     async def read_resource(self, uri: str, **options: Unpack[RequestOptions]) -> ReadResourceResult:
         """Read a resource. Raises as `call_tool` does."""
+        self._need("resources")
         return await self._calls.request(RESOURCES_READ, ReadResourceParams(uri=uri), _read(options))
 
-    async def subscribe(self, uri: str) -> None:
-        """Let `on_change` hear of changes of one resource. Raises `LocalProtocolError` if the server does not tell."""
-        await self._conversation.subscriptions.add(uri)
+    async def subscribe(self, uri: str, **options: Unpack[RequestOptions]) -> None:
+        """Let `on_change` hear of changes of one resource, until the client is closed.
 
-    async def unsubscribe(self, uri: str) -> None:
+        Raises `LocalProtocolError` if the server does not tell.
+        """
+        with self._calls.within(RESOURCES_SUBSCRIBE.name, options.get("timeout")):
+            await self._conversation.subscriptions.add(uri, _read(options))
+
+    async def unsubscribe(self, uri: str, **options: Unpack[RequestOptions]) -> None:
         """Hear no more of it."""
-        await self._conversation.subscriptions.remove(uri)
+        with self._calls.within(RESOURCES_UNSUBSCRIBE.name, options.get("timeout")):
+            await self._conversation.subscriptions.remove(uri, _read(options))
 
     # Prompts and completion.
 
-    def prompts(self) -> AsyncIterator[Prompt]:
-        """Yield all prompts, page by page."""
-        return items(self._calls, PROMPTS_LIST, lambda page: page.prompts)
+    def prompts(self, **options: Unpack[RequestOptions]) -> AsyncIterator[Prompt]:
+        """Yield all prompts, page by page; as `tools` otherwise."""
+        return self._listed("prompts", items(self._calls, PROMPTS_LIST, lambda page: page.prompts, _read(options)))
 
-    async def list_prompts(self) -> list[Prompt]:
+    async def list_prompts(self, **options: Unpack[RequestOptions]) -> list[Prompt]:
         """List all prompts."""
-        return [prompt async for prompt in self.prompts()]
+        return await self._all(self.prompts(**options), PROMPTS_LIST, options)
 
     async def get_prompt(
         self, name: str, arguments: Mapping[str, str] | None = None, **options: Unpack[RequestOptions]
     ) -> GetPromptResult:
         """Get a prompt with its arguments filled in. Raises as `call_tool` does."""
+        self._need("prompts")
+        for argument, value in (arguments or {}).items():
+            if not isinstance(value, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # not everybody checks types
+                kind = type(value).__name__
+                raise LocalProtocolError(f"Argument {argument!r} of prompt {name} must be text, not {kind}: {value!r}")
         params = GetPromptParams(name=name, arguments=None if arguments is None else dict(arguments))
         return await self._calls.request(PROMPTS_GET, params, _read(options))
 
@@ -202,13 +228,17 @@ class Client:
         name: str,
         value: str,
         context: Mapping[str, str] | None = None,
+        **options: Unpack[RequestOptions],
     ) -> completion.Completion:
         """Complete an argument of a prompt or a variable of a resource template; `context` are the other arguments."""
+        if narrow(ServerCapabilities(completions={}), self.protocol_version).completions is not None:
+            self._need("completions")
         known = None if context is None else completion.CompletionContext(arguments=dict(context))
         params = completion.CompleteParams(
             ref=ref, argument=completion.CompletionArgument(name=name, value=value), context=known
         )
-        return (await self._calls.request(completion.COMPLETE, narrow(params, self.version))).completion
+        ours = narrow(params, self.protocol_version)
+        return (await self._calls.request(completion.COMPLETE, ours, _read(options))).completion
 
     # Requests and notifications of any kind.
 
@@ -222,13 +252,15 @@ class Client:
         if params.meta is not None:
             own = msgspec.json.decode(params.meta, type=dict[str, Raw])
             options["meta"] = {**own, **(options.get("meta") or {})}
-        ours = replace(narrow(params, self.version))
+        ours = replace(narrow(params, self.protocol_version))
         return await self._calls.request(row, ours, _read(options))
 
     async def notify(self, row: Note[N], params: N | None = None) -> None:
         """Send a notification. Raises `LocalProtocolError` if the version has none of this kind."""
         self._check_exists(row)
-        await self._calls.notify(Notification(row.name, None if params is None else narrow(params, self.version)))
+        await self._calls.notify(
+            Notification(row.name, None if params is None else narrow(params, self.protocol_version))
+        )
 
     async def forward(self, request: Request, hear: Hear) -> Response:
         """Pass a request on as it came, and return the response to it: what a proxy does.
@@ -241,8 +273,27 @@ class Client:
         return await forward(self._calls, self._conversation.known, request, hear)
 
     def _check_exists(self, row: Note[Any]) -> None:
-        if not row.exists(self.version):
-            raise LocalProtocolError(f"{row.name} does not exist in protocol version {self.version}")
+        if not row.exists(self.protocol_version):
+            raise LocalProtocolError(f"{row.name} does not exist in protocol version {self.protocol_version}")
+
+    def _need(self, capability: str) -> None:
+        """Raise `LocalProtocolError` if the server did not declare a capability."""
+        if getattr(self.capabilities, capability) is None:
+            name = self.server_info.name or "The server"
+            raise LocalProtocolError(f"{name} did not declare the capability `{capability}`, so nothing was sent")
+
+    async def _listed(self, capability: str, pages: AsyncIterator[T]) -> AsyncIterator[T]:
+        """Yield what is listed; nothing where the server did not declare it, or declared what it does not serve."""
+        if getattr(self.capabilities, capability) is not None:
+            try:
+                async for item in pages:
+                    yield item
+            except MethodNotFound:
+                log.debug("%s is declared, and not served", capability)
+
+    async def _all(self, listed: AsyncIterator[T], row: Method[Any, Any], options: RequestOptions) -> list[T]:
+        with self._calls.within(row.name, options.get("timeout")):
+            return [item async for item in listed]
 
     # Everything else.
 
@@ -250,18 +301,26 @@ class Client:
         """Say from which severity on `on_log` wants to hear of log messages."""
         if level not in LOGGING_LEVELS:
             raise ValueError(f"level must be one of {', '.join(LOGGING_LEVELS)}, not {level!r}")
+        self._need("logging")
         await self._conversation.set_log_level(level)
 
-    async def ping(self) -> None:
+    async def ping(self, **options: Unpack[RequestOptions]) -> None:
         """Find out whether the server answers."""
-        row: Method[Any, Any] = PING if PING.exists(self.version) else DISCOVER
-        await self._calls.request(row, NoParams())
+        row: Method[Any, Any] = PING if PING.exists(self.protocol_version) else DISCOVER
+        await self._calls.request(row, NoParams(), _read(options))
 
     async def roots_changed(self) -> None:
         """Tell the server that `roots` would answer differently now. Since 2026-07-28 it asks whenever it needs to."""
-        if ROOTS_CHANGED.exists(self.version):
+        if self._calls.terms.stamp.capabilities.roots is None:
+            raise LocalProtocolError("This client has no roots to change: pass roots= to Client")
+        if ROOTS_CHANGED.exists(self.protocol_version):
             await self.notify(ROOTS_CHANGED)
 
 
 def _read(options: RequestOptions) -> Options:
-    return Options(**options) if options else NO_OPTIONS
+    if not options:
+        return NO_OPTIONS
+    timeout = options.get("timeout")
+    if timeout is not None:
+        check_timeout(timeout)
+    return Options(**options)

@@ -1,21 +1,27 @@
 """The current connection: how client and server come to terms, and what happens when the server forgets the session.
 
 `Opening` probes, or shakes hands, or does the one after the other; what the outcome of a probe means is decided in
-`rules.negotiation`. The `Connection` that comes of it never changes. When its session is lost, `Connector` puts another
-one in its place as a whole: a new link, on which new terms were agreed. The old link is closed once nothing runs on it
-any more.
+`rules.negotiation`. Some programs do not survive a probe, with or without saying so: such a child is started again, and
+`initialize` is the first it hears. All of it together has one time limit.
+
+The `Connection` that comes of it never changes. When its session is lost, `Connector` puts another one in its place as
+a whole: a new link, on which new terms were agreed. The old link is closed once nothing runs on it any more.
 
 https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility-with-initialization-based-versions
 https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
-from typing import TypeAlias
+import logging
+from collections.abc import Callable, Coroutine, Mapping
+from functools import partial
+from itertools import count
+from typing import Any, TypeAlias
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Raw, Struct, field
 
+from splice.client.clocks import FOR_EVER, Clocks, Deadline
 from splice.client.targets import Target
 from splice.errors import (
     ConnectionClosed,
@@ -36,25 +42,27 @@ from splice.protocol.wire import Implementation, NoParams
 from splice.rules import negotiation
 from splice.rules.eras import Era, Stamp, era_of, is_version_of_requests
 from splice.transports.base import Link, Outgoing, Receiver
-from splice.transports.tasks import Background, Stretch
+from splice.transports.tasks import Background
 
-CLOSED = "This client is closed"
+CLOSED = "This client is closed; open it again to use it"
+
+DID_NOT_ANSWER = "{} did not answer"
 
 RETIRE_SECONDS = 30.0
 """How long the requests that still run on a replaced connection may take to end."""
 
-PROBE_SECONDS = 10.0
-"""How long a server on a pipe may think about the probe before it is opened by a handshake."""
+PROBE_SECONDS = 3.0
+"""How long a server on a pipe may think about the probe before it is opened by a handshake; never more than half of
+the time for the opening."""
 
-PROBE_ID = "probe"
-"""Unlike any id used later, so that a late answer cannot be mistaken for another."""
+FIRST_START = 0.75
+"""The part of the time left after a probe for a handshake with the same child. The rest is for one started again."""
 
 _SAYS_NOTHING = frozenset({"http", "memory"})
 """The kinds of target where a lost connection says nothing about the server. On a pipe, or a transport of the user's
 own, a server that leaves instead of answering the probe gets a handshake on a new link."""
 
-INITIALIZE_ID = 1
-"""The id of `initialize`; the requests that follow on a link begin after it."""
+log = logging.getLogger("splice.client")
 
 
 class Terms(Struct, frozen=True, kw_only=True):
@@ -111,36 +119,60 @@ def _server_of(found: Found) -> Implementation:
         return Implementation(name="", version="")
 
 
-class Opening(Struct, frozen=True):
+class Opening(Struct):
     """Comes to terms with the server behind a target, as often as it is wanted."""
 
     target: Target
     wanted: negotiation.Preference
     capabilities: ClientCapabilities
     info: Implementation
-    timeout: float | None
+    timeout: float
     receiver: Receiver
+    clocks: Clocks = field(default_factory=Clocks)
+    next_id: Callable[[], int] = field(default_factory=lambda: partial(next, count(1)))
+    """Makes an id that no request had before, so that a late answer cannot be mistaken for another."""
+    shakes_hands: bool = False
+    """The server is known to need a handshake: it is not probed again."""
 
-    async def open(self, *, again: bool = False) -> Connection:
-        """Connect and come to terms; `again`: with a server that has forgotten a session, so it needs no probe.
+    async def open(self) -> Connection:
+        """Connect and come to terms.
 
         Raises `TransportError`, `RPCError` and `RemoteProtocolError`; then no link is left open.
         """
         link = await self.target.connect(self.receiver)
         try:
-            if self.wanted.probes and not again:
-                verdict, failure = await self._probe(link)
-                if isinstance(verdict, negotiation.Discovered):
-                    return Connection(link, await self._settle(link, verdict.version, verdict.discovery))
-                if isinstance(verdict, negotiation.Impossible) or self.wanted.handshake is None:
-                    raise self._no_terms(verdict, failure)  # noqa: TRY301 - whatever goes wrong, the link is closed
-                if isinstance(failure, ConnectionClosed):
-                    await link.close()
-                    link = await self.target.connect(self.receiver)
-            return Connection(link, await self._handshake(link))
+            terms = await self._terms(link)
+            if terms is None:
+                await link.close()
+                link = await self.target.connect(self.receiver)
+                terms = await self._handshake(link)
         except BaseException:
+            self.shakes_hands = False
             await link.close()
             raise
+        self.shakes_hands = not terms.asks_in_results
+        return Connection(link, terms)
+
+    async def _terms(self, link: Link) -> Terms | None:
+        """Probe, then shake hands if that is the way. None: both failed, and nothing but the probe may be to blame."""
+        if self.shakes_hands or not self.wanted.probes:
+            return await self._handshake(link)
+        verdict, failure = await self._probe(link)
+        if isinstance(verdict, negotiation.Discovered):
+            return await self._settle(link, verdict.version, verdict.discovery)
+        if isinstance(verdict, negotiation.Impossible) or self.wanted.handshake is None:
+            raise self._no_terms(verdict, failure)
+        if self.target.kind in _SAYS_NOTHING:
+            return await self._handshake(link)
+        if isinstance(failure, ConnectionClosed):
+            return None
+        probed = min(PROBE_SECONDS, self.timeout / 2) if isinstance(failure, RequestTimeout) else 0
+        try:
+            with Deadline(self.clocks, (self.timeout - probed) * FIRST_START, lifecycle.INITIALIZE.name):
+                return await self._handshake(link)
+        except MCPError as error:
+            log.info("%s is started again, for a handshake without a probe before it: %s", self.target.name, error)
+            return None
 
     async def _settle(self, link: Link, version: str, found: Found) -> Terms:
         """Agree on a version, and begin to speak it."""
@@ -180,13 +212,14 @@ class Opening(Struct, frozen=True):
         facts, http = FACTS[version], self.target.kind == "http"
         link.agree(facts)
         meta = era_of(facts).stamp(Stamp(version, self.capabilities, self.info), None, None)
-        probe = Outgoing(PROBE_ID, lifecycle.DISCOVER.name, NoParams(meta=meta), self.receiver.hear)
+        seconds = FOR_EVER if http or self.wanted.handshake is None else min(PROBE_SECONDS, self.timeout / 2)
+        probe = Outgoing(self.next_id(), lifecycle.DISCOVER.name, NoParams(meta=meta), self.receiver.hear)
         failure: Exception | None = None
         outcome: negotiation.Outcome
         try:
-            async with asyncio.timeout(self.timeout if http else PROBE_SECONDS):
+            with Deadline(self.clocks, seconds, lifecycle.DISCOVER.name):
                 outcome = await link.exchange(probe)
-        except TimeoutError as error:
+        except RequestTimeout as error:
             failure, outcome = error, negotiation.Silent(over_http=http)
         except HTTPRefused as error:
             failure, outcome = error, negotiation.Refused(error.status)
@@ -205,8 +238,7 @@ class Opening(Struct, frozen=True):
         if isinstance(failure, (TransportError, RPCError)) and isinstance(verdict, negotiation.Impossible):
             return failure
         why = getattr(verdict, "why", "it asks for another probe")
-        kind = RequestTimeout if isinstance(failure, TimeoutError) else RemoteProtocolError
-        error = kind(f"Cannot come to terms with {self.target.name}: {why}")
+        error = RemoteProtocolError(f"Cannot come to terms with {self.target.name}: {why}")
         error.__cause__ = failure
         return error
 
@@ -219,12 +251,8 @@ class Opening(Struct, frozen=True):
         params = lifecycle.InitializeParams(
             protocol_version=offered, capabilities=self.capabilities, client_info=self.info
         )
-        request = Outgoing(INITIALIZE_ID, lifecycle.INITIALIZE.name, narrow(params, offered), self.receiver.hear)
-        try:
-            async with asyncio.timeout(self.timeout):
-                response = await link.exchange(request)
-        except TimeoutError as error:
-            raise RequestTimeout(f"{name} did not answer `initialize` within {self.timeout} s") from error
+        request = Outgoing(self.next_id(), lifecycle.INITIALIZE.name, narrow(params, offered), self.receiver.hear)
+        response = await link.exchange(request)
         if not isinstance(response, Failure):
             try:
                 result = lifecycle.INITIALIZE.read_result(response.result)
@@ -236,23 +264,24 @@ class Opening(Struct, frozen=True):
             verdict, _ = await self._probe(link)
             if isinstance(verdict, negotiation.Discovered):
                 return await self._settle(link, verdict.version, verdict.discovery)
-        refusal = error_of(response)
-        raise RPCError.received(refusal.code, f"{name} refused to initialize: {refusal.message}", refusal.data)
+        refusal, speaks = error_of(response), negotiation.offered_in(response.error)
+        said = f"{refusal.message}; it speaks {', '.join(speaks)}" if speaks else refusal.message
+        raise RPCError.received(refusal.code, f"{name} refused to initialize: {said}", refusal.data) from refusal
 
 
 class Connector:
     """Owns the current connection. `renewed` is called after it was replaced: a new session knows nothing yet."""
 
-    def __init__(self, opening: Opening, renewed: Callable[[], Awaitable[None]]) -> None:
-        self._opening = opening
+    def __init__(self, opening: Opening, renewed: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        self.opening = opening
         self._renewed = renewed
         self.current: Connection | None = None
         """None before it is open, and when it is closed."""
-        self._under_way: Stretch | None = None
+        self._under_way: Deadline | None = None
         self._renewing = asyncio.Lock()
-        self._announcing = False
+        self._announcing: asyncio.Task[None] | None = None
         self.closed = False
-        """For good."""
+        """Until it is to be opened again."""
         self._links: set[Link] = set()
         self._background = Background()
 
@@ -269,21 +298,19 @@ class Connector:
         """Connect and come to terms. Raises as `Opening.open` does, and `ConnectionClosed` when closed."""
         if self.closed:
             raise ConnectionClosed(CLOSED)
-        self.current = await self._opened(again=False)
+        self.current = await self._opened()
 
     async def renew(self, lost: Connection) -> None:
         """Replace a connection whose session is lost, unless another request has done so already. Raises as `open`."""
         async with self._renewing:
             if self.current is not lost:
                 return
-            self.current = await self._opened(again=True)
+            self.current = await self._opened()
             self._background.start(self._retire(lost))
-        if not self._announcing:  # what is announced may lose the session again: then it is not begun anew
-            self._announcing = True
-            try:
-                await self._renewed()
-            finally:
-                self._announcing = False
+        # What is announced may lose the session again: then it is not begun anew. It goes on when the caller gives up.
+        if self._announcing is None or self._announcing.done():
+            self._announcing = self._background.start(self._renewed())
+            await asyncio.wait((self._announcing,))
 
     def leave(self) -> None:
         """Let no request begin any more; what is being opened fails with `ConnectionClosed`."""
@@ -299,17 +326,20 @@ class Connector:
         finally:
             for link in tuple(self._links):
                 await link.close()
+            self._links.clear()
 
     async def _retire(self, lost: Connection) -> None:
         await lost.ended()
         await lost.link.close()
         self._links.discard(lost.link)
 
-    async def _opened(self, *, again: bool) -> Connection:
-        self._under_way = stretch = Stretch()
+    async def _opened(self) -> Connection:
+        opening = self.opening
+        stretch = Deadline(opening.clocks, opening.timeout, opening.target.name, DID_NOT_ANSWER)
+        self._under_way = stretch
         try:
             with stretch:
-                connection = await self._opening.open(again=again)
+                connection = await opening.open()
             self._links.add(connection.link)
             if self._under_way is not stretch:  # closed from within the opening's own task, which `end` cannot end
                 await connection.link.close()

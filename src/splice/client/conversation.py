@@ -1,19 +1,19 @@
 """The state of one open client: connection, subscriptions, log level, known tools.
 
-It is opened once and closed once. Everything that arrives without having been asked for comes in here: questions,
+Everything that arrives without having been asked for comes in here: questions,
 notifications, the loss of a session.
 """
 
 import asyncio
 import logging
-from collections.abc import Sequence
-from typing import TypedDict
 
-from splice.client.calls import FOR_EVER, Calls
-from splice.client.connection import Connector, Opening
+from splice.client.calls import Calls
+from splice.client.clocks import FOR_EVER, Deadline
+from splice.client.connection import DID_NOT_ANSWER, Connector, Opening
 from splice.client.lists import KnownTools
-from splice.client.notices import Notices, OnChange, OnLog
-from splice.client.questions import Answers, OnElicit, OnSample, Question, Questions, Roots
+from splice.client.notices import CHANGES, Notices
+from splice.client.options import ClientOptions, check, info_of
+from splice.client.questions import Answers, Questions
 from splice.client.subscriptions import Subscriptions
 from splice.client.targets import Target
 from splice.errors import MCPError
@@ -22,15 +22,7 @@ from splice.protocol.jsonrpc import Notification, Request, Response
 from splice.protocol.logging import SET_LEVEL, LoggingLevel, SetLevelParams
 from splice.protocol.subscriptions import ACKNOWLEDGED, TOOLS_CHANGED
 from splice.protocol.versions import FACTS, LATEST_HANDSHAKE
-from splice.protocol.wire import Implementation
-from splice.rules.extensions import Extension
 from splice.rules.negotiation import preference
-
-VERSION = "0.1.0"
-"""This package's. A constant, since asking the package's metadata takes longer than all other imports."""
-
-INFO = Implementation(name="splice", version=VERSION)
-"""How a client introduces itself that was not told how."""
 
 DEFAULT_LOG_LEVEL: LoggingLevel = "info"
 
@@ -39,68 +31,63 @@ TIMEOUT_SECONDS = 60.0
 log = logging.getLogger("splice.client")
 
 
-class ClientOptions(TypedDict, total=False):
-    """Everything a `Client` may be told besides its target. The class says what each one does."""
-
-    on_elicit: OnElicit | None
-    on_sample: OnSample | None
-    roots: Roots | None
-    on_log: OnLog | None
-    on_change: OnChange | None
-    protocol: str
-    timeout: float | None
-    info: Implementation
-    extensions: Sequence[Extension[Question]]
-
-
 class Conversation:
     """Keeps what a client needs between requests, and receives what the server begins."""
 
     def __init__(self, target: Target, options: ClientOptions) -> None:
+        check(options)
         on_log, on_change = options.get("on_log"), options.get("on_change")
-        extensions = tuple(options.get("extensions", ()))
+        extensions = tuple(options.get("extensions") or ())
         questions = Questions(options.get("on_elicit"), options.get("on_sample"), options.get("roots"))
         capabilities = ClientCapabilities()
         for each in (questions, *extensions):
             each.declare(capabilities)
-        wanted, info = preference(options.get("protocol", "auto")), options.get("info", INFO)
+        wanted, info = preference(options.get("protocol", "auto")), info_of(options)
         timeout = options.get("timeout", TIMEOUT_SECONDS)
-        opening = Opening(target, wanted, capabilities, info, timeout, self)
+        opening = Opening(target, wanted, capabilities, info, FOR_EVER if timeout is None else timeout, self)
         self._log_level: LoggingLevel | None = DEFAULT_LOG_LEVEL if on_log else None
         self._lock = asyncio.Lock()
+        self._leaving = asyncio.Lock()
         self._connector = Connector(opening, self._renewed)
         self._answers = Answers((questions, *extensions))
         self._notices = Notices(on_log, on_change, extensions)
         self.known = KnownTools()
-        seconds = FOR_EVER if timeout is None else timeout
-        self.calls = Calls(self._connector, self._answers, self.hear, seconds, extensions)
+        self.calls = Calls(self._connector, self._answers, self.hear, extensions)
         self.subscriptions = Subscriptions(self.calls, lists=on_change is not None, reconnects=target.kind == "http")
 
     # Its beginning and its end.
 
     async def open(self) -> None:
         """Connect and come to terms, unless that is done."""
+        self._connector.closed = False
+        opening = self._connector.opening
         async with self._lock:
             if self._connector.current is None:
+                await self._let_go()
                 try:
-                    await self._connector.open()
-                    await self._announce()
+                    with Deadline(opening.clocks, opening.timeout, opening.target.name, DID_NOT_ANSWER):
+                        await self._connector.open()
+                        await self._announce()
                 except BaseException:
                     await self._let_go()
                     raise
 
     async def close(self) -> None:
-        """Let go of the server, for good."""
+        """Let go of the server, until it is opened again."""
         self._connector.closed = True
+        self.known.forget()
         await self._let_go()
 
     async def _let_go(self) -> None:
+        """Leave nothing of the last connection. Whoever opens another waits until that is done."""
         self._connector.leave()
-        self.calls.clocks.close()
-        try:
-            await self.subscriptions.close()
-        finally:
-            await self._connector.close()
+        async with self._leaving:
+            self.calls.clocks.close()
+            self._notices.version = None
+            try:
+                await self.subscriptions.close()
+            finally:
+                await self._connector.close()
 
     async def _renewed(self) -> None:
         self.known.forget()
@@ -136,6 +123,9 @@ class Conversation:
             return
         if note.method == TOOLS_CHANGED.name:
             self.known.forget()
+        if note.method in CHANGES and self._connector.current and not self.subscriptions.owns(note):
+            log.warning("ignored a %s that belongs to no subscription", note.method)
+            return
         await self._notices.hear(note)
 
     async def answer(self, request: Request) -> Response:

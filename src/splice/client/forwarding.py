@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Raw, Struct
 
-from splice.client.calls import FOR_EVER, Calls, Options
+from splice.client.calls import Calls, Options
 from splice.client.connection import Terms
 from splice.client.lists import KnownTools, mirrored
 from splice.errors import HEADER_MISMATCH, InvalidParams
@@ -77,7 +77,7 @@ async def forward(calls: Calls, known: KnownTools, request: Request, hear: Hear)
         headers: Mapping[str, str] = {}
         if mirrors:
             headers = await mirrored(calls, known, about.name or "", about.arguments or {})
-        options = _PassedOn(timeout=FOR_EVER, hear=hear, about=about, mirrored=headers)
+        options = _PassedOn(hear=hear, about=about, mirrored=headers)
         return await calls.send(row, params, options)
 
     try:

@@ -11,7 +11,7 @@ import logging
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
-from splice.client.calls import Calls
+from splice.client.calls import NO_OPTIONS, Calls, Options
 from splice.errors import LocalProtocolError, RemoteProtocolError, RPCError
 from splice.protocol.methods import Method
 from splice.protocol.tools import TOOLS_LIST, CallToolResult, Tool
@@ -86,7 +86,9 @@ class KnownTools:
             raise RemoteProtocolError(f"{name} has an output schema that cannot be used: {error}") from error
 
 
-async def items(calls: Calls, row: Method[Any, P], of: Callable[[P], list[T]]) -> AsyncIterator[T]:
+async def items(
+    calls: Calls, row: Method[Any, P], of: Callable[[P], list[T]], options: Options = NO_OPTIONS
+) -> AsyncIterator[T]:
     """Yield each item of a list; `of` takes them out of a page.
 
     Raises `RemoteProtocolError` for a list that never ends.
@@ -94,7 +96,7 @@ async def items(calls: Calls, row: Method[Any, P], of: Callable[[P], list[T]]) -
     cursor: str | None = None
     seen: set[str] = set()
     for _ in range(MAX_PAGES):
-        page = await calls.request(row, PageParams(cursor=cursor))
+        page = await calls.request(row, PageParams(cursor=cursor), options)
         for item in of(page):
             yield item
         cursor = page.next_cursor
@@ -106,10 +108,10 @@ async def items(calls: Calls, row: Method[Any, P], of: Callable[[P], list[T]]) -
     raise RemoteProtocolError(f"The pages of {row.name} never end")
 
 
-async def tools(calls: Calls, known: KnownTools) -> AsyncIterator[Tool]:
+async def tools(calls: Calls, known: KnownTools, options: Options = NO_OPTIONS) -> AsyncIterator[Tool]:
     """Yield all tools, and let `known` learn them."""
     edition, mirrors = known.edition, calls.terms.mirrors
-    async for tool in items(calls, TOOLS_LIST, lambda page: known.learn(page.tools, mirrors=mirrors)):
+    async for tool in items(calls, TOOLS_LIST, lambda page: known.learn(page.tools, mirrors=mirrors), options):
         yield tool
     known.complete = known.edition == edition
 

@@ -39,6 +39,9 @@ class Change(Struct, frozen=True):
 
 _CHANGES: dict[str, Note[Any]] = {**LISTS, "resource": RESOURCE_UPDATED}
 
+CHANGES = frozenset(row.name for row in _CHANGES.values())
+"""The notifications that a client hears because it asked for them."""
+
 OnLog: TypeAlias = Callable[[LogParams], Awaitable[None] | None]
 OnChange: TypeAlias = Callable[[Change], Awaitable[None] | None]
 OnProgress: TypeAlias = Callable[[float, float | None, str | None], Awaitable[None] | None]

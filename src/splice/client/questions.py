@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeAlias
 from msgspec import Raw
 
 from splice.client.notices import call
-from splice.errors import InternalError, InvalidParams, LocalProtocolError, MethodNotFound, RPCError
+from splice.errors import InternalError, InvalidParams, LocalProtocolError, MethodNotFound, RPCError, Unanswered
 from splice.protocol.capabilities import ClientCapabilities, ElicitationCapability, RootsCapability, SamplingCapability
 from splice.protocol.content import TextContent
 from splice.protocol.input import (
@@ -28,6 +28,7 @@ from splice.protocol.input import (
     CreateMessageResult,
     ElicitParams,
     ElicitResult,
+    ElicitValue,
     InputRequest,
     ListRootsResult,
     Root,
@@ -38,6 +39,7 @@ from splice.protocol.methods import Method
 from splice.protocol.versions import Facts
 from splice.protocol.wire import EmptyResult
 from splice.rules.extensions import AnyCapabilities, Extension, Served, served
+from splice.rules.sampling import unbalanced
 from splice.schema.forms import apply_defaults
 
 ElicitAnswer: TypeAlias = ElicitResult | Mapping[str, Any] | Literal["accept", "decline", "cancel"] | None
@@ -62,6 +64,9 @@ USER_REJECTED = -1
 
 _OPTIONS = {ELICIT.name: "on_elicit", CREATE_MESSAGE.name: "on_sample", ROOTS_LIST.name: "roots"}
 """Which option of `Client` makes a question answerable."""
+
+OPTION_OF = {"elicitation": "on_elicit", "sampling": "on_sample", "roots": "roots"}
+"""Which option of `Client` declares a capability."""
 
 log = logging.getLogger("splice.client")
 
@@ -103,7 +108,7 @@ class Answers:
     async def answer_all(self, asked: Mapping[str, InputRequest], facts: Facts) -> dict[str, Raw]:
         """Answer the questions of a result, one after the other, as a person would.
 
-        Raises `LocalProtocolError` for a question that nothing answers, `InvalidParams`, and what an answer raises.
+        Raises `Unanswered` for a question that nothing answers, or that is refused, and what a handler raises.
         """
         answers: dict[str, Raw] = {}
         for key, request in asked.items():
@@ -111,8 +116,11 @@ class Answers:
             if each is None or each.row is PING:
                 option = _OPTIONS.get(request.method)
                 advice = f"; pass {option}= to Client" if option else ""
-                raise LocalProtocolError(f"The server asks for {request.method}, which nothing here answers{advice}")
-            answers[key] = raw(await each.answer(Question(each.row, request.params, facts)))
+                raise Unanswered(f"The server asks for {request.method}, which nothing here answers{advice}")
+            try:
+                answers[key] = raw(await each.answer(Question(each.row, request.params, facts)))
+            except RPCError as error:
+                raise Unanswered(f"{request.method} was not answered: {error}") from error
         return answers
 
 
@@ -122,6 +130,8 @@ class Questions(Extension[Question]):
     def __init__(
         self, on_elicit: OnElicit | None = None, on_sample: OnSample | None = None, roots: Roots | None = None
     ) -> None:
+        if roots is not None and not callable(roots):
+            _as_roots(roots)
         answers: dict[Method[Any, Any], tuple[Callable[..., Awaitable[Any]], Any]] = {
             ELICIT: (_elicit, on_elicit),
             CREATE_MESSAGE: (_sample, on_sample),
@@ -150,14 +160,33 @@ async def _elicit(on_elicit: OnElicit, question: Question) -> ElicitResult:
     result = _as_elicit_result(await call(on_elicit, params))
     if result.action != "accept" or params.mode == "url":
         return ElicitResult(action=result.action, meta=result.meta)
-    content = apply_defaults(params.requested_schema or {}, result.content or {})
+    schema = params.requested_schema or {}
+    content = apply_defaults(
+        schema, {name: value for name, value in (result.content or {}).items() if value is not None}
+    )
+    _check_form(schema, content)
     return ElicitResult(action="accept", content=content, meta=result.meta)
+
+
+def _check_form(schema: dict[str, Any], content: dict[str, ElicitValue]) -> None:
+    """Check a filled form. Raises `LocalProtocolError`, and `InvalidParams` for a form that nobody can fill in."""
+    from splice.schema.validate import BadSchema, Mismatch, validator  # noqa: PLC0415 - few servers ask by forms
+
+    try:
+        validator(schema).check(content)
+    except Mismatch as error:
+        raise LocalProtocolError(f"on_elicit filled in what the form does not take: {error}") from error
+    except BadSchema as error:
+        raise InvalidParams(f"Invalid params: the form cannot be used: {error}") from error
 
 
 async def _sample(on_sample: OnSample, question: Question) -> CreateMessageResult:
     params: CreateMessageParams = question.params
     if params.tools is not None or params.tool_choice is not None:
         raise InvalidParams("Invalid params: sampling with tools was not declared")
+    problem = unbalanced(params.messages)
+    if problem is not None:
+        raise InvalidParams(f"Invalid params: {problem}")
     answer = await call(on_sample, params)
     if answer is None:
         raise RPCError("The user rejected the sampling request", code=USER_REJECTED)
@@ -168,10 +197,7 @@ async def _sample(on_sample: OnSample, question: Question) -> CreateMessageResul
 
 
 async def _list_roots(roots: Roots, _: Question) -> ListRootsResult:
-    listed = await call(roots) if callable(roots) else roots
-    if isinstance(listed, str):
-        raise TypeError(f"roots are a list of places, not the text {listed!r}")
-    return ListRootsResult(roots=[_as_root(root) for root in listed])
+    return ListRootsResult(roots=_as_roots(await call(roots) if callable(roots) else roots))
 
 
 async def _pong(_: Question) -> EmptyResult:
@@ -185,12 +211,23 @@ def _as_elicit_result(answer: ElicitAnswer) -> ElicitResult:
         return ElicitResult(action="accept", content=dict(answer))
     if answer in ("accept", "decline", "cancel", None):
         return ElicitResult(action=answer or "decline")
-    raise TypeError(f"on_elicit returned {answer!r}; wanted are a mapping, an ElicitResult, an action or None")
+    raise TypeError(
+        f"on_elicit returned {answer!r}; return the filled form as a dict, 'accept', 'decline' or 'cancel', "
+        "an ElicitResult, or None to decline"
+    )
+
+
+def _as_roots(roots: Sequence[AnyRoot]) -> list[Root]:
+    """Read places. Raises `TypeError` and `ValueError`."""
+    if isinstance(roots, str):
+        raise TypeError(f"roots are a list of places, not the text {roots!r}")
+    return [_as_root(root) for root in roots]
 
 
 def _as_root(root: AnyRoot) -> Root:
-    if isinstance(root, Root):
-        return root
-    if isinstance(root, str) and "://" in root:
-        return Root(uri=root)
-    return Root(uri=Path(root).absolute().as_uri())
+    if isinstance(root, Path) or (isinstance(root, str) and "://" not in root):
+        return Root(uri=Path(root).absolute().as_uri())
+    given = Root(uri=root) if isinstance(root, str) else root
+    if not given.uri.startswith("file://"):
+        raise ValueError(f"a root is a path or a file:// URI, not {given.uri!r}")
+    return given

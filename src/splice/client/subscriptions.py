@@ -11,20 +11,24 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscrip
 import asyncio
 import logging
 
-from splice.client.calls import FOR_EVER, Calls, Options
+from splice.client.calls import NO_OPTIONS, Calls, Options
 from splice.client.notices import read
 from splice.errors import ConnectionClosed, LocalProtocolError, MCPError, RPCError
 from splice.protocol.jsonrpc import Failure, Notification, RequestId, error_of
 from splice.protocol.lifecycle import META_SUBSCRIPTION_ID
+from splice.protocol.methods import Note
 from splice.protocol.resources import RESOURCES_SUBSCRIBE, RESOURCES_UNSUBSCRIBE, SubscribeParams, UnsubscribeParams
 from splice.protocol.subscriptions import ACKNOWLEDGED, LISTS, SUBSCRIPTIONS_LISTEN, ListenParams, SubscriptionFilter
+from splice.protocol.wire import NoteParams
 from splice.transports.tasks import Background
 
 ACKNOWLEDGE_SECONDS = 10.0
-"""How long to wait until the server acknowledges that it listens."""
+"""How long to wait until the server acknowledges that it listens; never more than half of the client's timeout."""
 
 RECONNECT_SECONDS = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
 """How long to wait before each attempt to restore a stream; the last one counts for all further attempts."""
+
+_TAGGED = Note(name="", params=NoteParams)
 
 log = logging.getLogger("splice.client")
 
@@ -37,7 +41,8 @@ class Listening:
         self._wanted = wanted
         self._background = background
         self._reconnects = reconnects
-        self._id: RequestId = 0
+        self.id: RequestId = 0
+        """The id of the request that opened the stream, which each of its changes repeats."""
         self._failures = 0
         loop = asyncio.get_running_loop()
         self._acknowledged: asyncio.Future[SubscriptionFilter | None] = loop.create_future()
@@ -49,7 +54,7 @@ class Listening:
         Raises `RPCError` when it refuses, and `ConnectionClosed`.
         """
         try:
-            async with asyncio.timeout(ACKNOWLEDGE_SECONDS):
+            async with asyncio.timeout(min(ACKNOWLEDGE_SECONDS, self._calls.timeout / 2)):
                 return await self._acknowledged
         except TimeoutError:
             return None
@@ -57,7 +62,7 @@ class Listening:
     def acknowledge(self, note: Notification) -> None:
         """Take an acknowledgment, if it is for this stream."""
         params = read(ACKNOWLEDGED, note)
-        if params is None or params.meta is None or params.meta.get(META_SUBSCRIPTION_ID) != self._id:
+        if params is None or params.meta is None or params.meta.get(META_SUBSCRIPTION_ID) != self.id:
             return
         self._failures = 0
         if not self._acknowledged.done():
@@ -70,13 +75,13 @@ class Listening:
         await asyncio.wait((self._task,))
 
     async def _run(self) -> None:
-        options = Options(timeout=FOR_EVER, hear=self._hear)
+        options = Options(hear=self._hear)
         while True:
-            self._id = self._calls.next_id()
+            self.id = self._calls.next_id()
             params = ListenParams(notifications=self._wanted)
             error: MCPError = ConnectionClosed("The server has ended the stream of changes")
             try:
-                response = await self._calls.send(SUBSCRIPTIONS_LISTEN, params, options, self._id)
+                response = await self._calls.send(SUBSCRIPTIONS_LISTEN, params, options, self.id)
                 if isinstance(response, Failure):
                     error = error_of(response)
             except MCPError as failed:
@@ -116,7 +121,7 @@ class Subscriptions:
         self._open: set[Listening] = set()
         self._background = Background()
 
-    async def add(self, uri: str) -> None:
+    async def add(self, uri: str, options: Options = NO_OPTIONS) -> None:
         """Hear of changes of one resource from now on.
 
         Raises `LocalProtocolError` if the server does not tell, and all that a request raises.
@@ -126,7 +131,7 @@ class Subscriptions:
         if resources is None or not resources.subscribe:
             raise LocalProtocolError(f"{terms.server.name} does not tell when resources change")
         if RESOURCES_SUBSCRIBE.exists(terms.facts.version):
-            await self._calls.request(RESOURCES_SUBSCRIBE, SubscribeParams(uri=uri))
+            await self._calls.request(RESOURCES_SUBSCRIBE, SubscribeParams(uri=uri), options)
             self._uris[uri] = None
         elif uri not in self._uris:
             self._uris[uri] = None
@@ -139,10 +144,10 @@ class Subscriptions:
                 del self._uris[uri]
                 raise LocalProtocolError(f"{terms.server.name} does not tell when {uri} changes")
 
-    async def remove(self, uri: str) -> None:
+    async def remove(self, uri: str, options: Options = NO_OPTIONS) -> None:
         """Hear no more of a resource. Raises what a request raises."""
         if RESOURCES_UNSUBSCRIBE.exists(self._calls.terms.facts.version):
-            await self._calls.request(RESOURCES_UNSUBSCRIBE, UnsubscribeParams(uri=uri))
+            await self._calls.request(RESOURCES_UNSUBSCRIBE, UnsubscribeParams(uri=uri), options)
             self._uris.pop(uri, None)
         elif uri in self._uris:
             del self._uris[uri]
@@ -162,7 +167,9 @@ class Subscriptions:
             log.warning("cannot hear of changes: %s", error)
 
     async def close(self) -> None:
-        """Listen no more."""
+        """Listen no more, and forget what was wanted."""
+        self._uris.clear()
+        self._current = None
         for listening in tuple(self._open):
             await self._leave(listening)
         await self._background.close()
@@ -171,6 +178,14 @@ class Subscriptions:
         """Take an acknowledgment of one of the open streams."""
         for listening in self._open:
             listening.acknowledge(note)
+
+    def owns(self, note: Notification) -> bool:
+        """Tell whether a change was asked for: in a session all are; since then, it names one of the open streams."""
+        if not SUBSCRIPTIONS_LISTEN.exists(self._calls.terms.facts.version):
+            return True
+        params = read(_TAGGED, note)
+        name = None if params is None else (params.meta or {}).get(META_SUBSCRIPTION_ID)
+        return any(listening.id == name for listening in self._open)
 
     def _filter(self) -> SubscriptionFilter | None:
         """Write down what is wanted, of what the server has; None when that is nothing."""
@@ -199,6 +214,11 @@ class Subscriptions:
                 except BaseException:
                     await self._leave(new)
                     raise
+                for kind in LISTS if honoured is not None else ():
+                    flag = f"{kind}_list_changed"
+                    if getattr(wanted, flag) and not getattr(honoured, flag):
+                        name = self._calls.terms.server.name
+                        log.warning("%s does not tell when its list of %s changes, as it declared", name, kind)
             self._current = new
             if old is not None:
                 await self._leave(old)

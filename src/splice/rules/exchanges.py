@@ -161,9 +161,11 @@ class ExchangeTable(Generic[InHandle, OutHandle]):
         return inbound, outbound
 
 
-def cancellation(id: RequestId, method: str) -> Notification | None:
+def cancellation(id: RequestId, method: str, reason: str = "cancelled by the caller") -> Notification | None:
     """Write the notification that nobody waits for a request any more. None: `initialize` may not be cancelled."""
-    return None if method == INITIALIZE.name else Notification(CANCELLED.name, CancelledParams(request_id=id))
+    if method == INITIALIZE.name:
+        return None
+    return Notification(CANCELLED.name, CancelledParams(request_id=id, reason=reason))
 
 
 _params_decoder = msgspec.json.Decoder(Params)

@@ -24,10 +24,10 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 import msgspec
-from msgspec import Struct
+from msgspec import Raw, Struct
 
 from splice.errors import HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_PROTOCOL_VERSION, RemoteProtocolError
-from splice.protocol.jsonrpc import ErrorObject, Failure, Response, Success
+from splice.protocol.jsonrpc import ErrorObject, Failure, Response, Success, raw
 from splice.protocol.lifecycle import DISCOVER, DiscoverResult
 from splice.protocol.versions import HANDSHAKE_VERSIONS, LATEST_HANDSHAKE, MODERN_VERSIONS, VERSIONS
 
@@ -83,6 +83,9 @@ class Impossible(Struct, frozen=True):
 Verdict: TypeAlias = Discovered | Again | Handshake | Impossible
 
 
+_HINTS = frozenset({"cacheScope", "ttlMs"})
+
+
 class _Supported(Struct):
     supported: list[str]
 
@@ -107,7 +110,7 @@ def classify(outcome: Outcome, wanted: Sequence[str] = MODERN_VERSIONS, *, corre
 
 def _discovered(response: Success, wanted: Sequence[str]) -> Verdict:
     try:
-        discovery = DISCOVER.read_result(response.result)
+        discovery = _read(response.result)
     except RemoteProtocolError:
         return Handshake("the answer was not a discovery")
     offered = discovery.supported_versions
@@ -117,15 +120,24 @@ def _discovered(response: Success, wanted: Sequence[str]) -> Verdict:
     return Discovered(version, discovery) if version else _without_common(offered)
 
 
+def _read(result: Raw) -> DiscoverResult:
+    """Read a discovery. Hints for caches, which nothing here heeds, cannot spoil it. Raises `RemoteProtocolError`."""
+    try:
+        return DISCOVER.read_result(result)
+    except RemoteProtocolError:
+        try:
+            members = msgspec.json.decode(result, type=dict[str, Raw])
+        except msgspec.DecodeError:
+            members = {}
+        return DISCOVER.read_result(raw({name: each for name, each in members.items() if name not in _HINTS}))
+
+
 def _failed(error: ErrorObject, wanted: Sequence[str], *, corrected: bool) -> Verdict:
     if error.code in (HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY):
         return Impossible(f"the server refused a correct request: {error.message}")
     if error.code != UNSUPPORTED_PROTOCOL_VERSION:
         return Handshake(f"the server answered error {error.code}")
-    try:
-        offered = msgspec.convert(error.data, _Supported).supported
-    except msgspec.ValidationError:
-        offered = []
+    offered = offered_in(error)
     if not offered:
         return Handshake("the server named no version")
     version = newest_common(offered, wanted)
@@ -134,6 +146,14 @@ def _failed(error: ErrorObject, wanted: Sequence[str], *, corrected: bool) -> Ve
     if corrected:
         return Impossible(f"the server refuses {version}, a version it says it supports")
     return Again(version)
+
+
+def offered_in(error: ErrorObject) -> list[str]:
+    """Read the versions that an error says the server supports; none if it names none."""
+    try:
+        return msgspec.convert(error.data, _Supported).supported
+    except msgspec.ValidationError:
+        return []
 
 
 def _without_common(offered: Sequence[str]) -> Verdict:

@@ -16,7 +16,7 @@ import logging
 from collections.abc import Callable, Coroutine
 from typing import Any, NamedTuple, TypeAlias
 
-from splice.errors import ConnectionClosed, InternalError, LocalProtocolError
+from splice.errors import ConnectionClosed, InternalError, LocalProtocolError, RequestTimeout
 from splice.protocol.jsonrpc import Failure, Message, Notification, Request, Response, encode, failure
 from splice.protocol.progress import CANCELLED, PROGRESS
 from splice.rules.exchanges import ExchangeTable, cancellation, progress_token
@@ -168,6 +168,7 @@ class Channel:
         if note.method == CANCELLED.name:
             exchange = self.table.take_cancelled(note)
             if exchange is not None:
+                log.debug("request %r is cancelled: %r", exchange.request.id, bytes(note.params))
                 exchange.stop()
         elif note.method == PROGRESS.name:
             waiting = self.table.take_progress(note)
@@ -209,7 +210,7 @@ class Channel:
             return await waiting.future
         except BaseException as error:
             if self.table.settle(outgoing.id) is not None and isinstance(error, asyncio.CancelledError):
-                self._withdraw(outgoing, send)
+                self._withdraw(outgoing, _reason(error), send)
             raise
 
     async def ask(self, method: str, params: Any, send: SendOn | None = None) -> Response:
@@ -224,9 +225,9 @@ class Channel:
         if self._writable is not None:
             await self._writable.wait()
 
-    def _withdraw(self, outgoing: Outgoing, send: SendOn | None = None) -> None:
+    def _withdraw(self, outgoing: Outgoing, reason: str, send: SendOn | None = None) -> None:
         """Tell the peer that nobody waits for a request any more."""
-        note = cancellation(outgoing.id, outgoing.method)
+        note = cancellation(outgoing.id, outgoing.method, reason)
         if note is not None and send is not None:
             self._background.start(send(note))
         elif note is not None:
@@ -247,7 +248,7 @@ class Channel:
     def leave(self, reason: ConnectionClosed) -> None:
         """Begin no more requests and fail those of ours with `reason`, telling the peer that nobody waits for them."""
         for _, waiting in self.table.give_up():
-            self._withdraw(waiting.outgoing)
+            self._withdraw(waiting.outgoing, "the connection is being closed")
             waiting.fail(reason)
 
     async def drain(self, seconds: float) -> None:
@@ -283,6 +284,11 @@ class Channel:
         """End the channel, and give what was cancelled a moment to clean up."""
         await _wait_for(self.end(reason), CLEAN_UP_SECONDS)
         await self._background.close()
+
+
+def _reason(error: asyncio.CancelledError) -> str:
+    """Say why a request of ours is given up; what a caller says with its own cancellation is not for the peer."""
+    return "timeout" if any(isinstance(each, RequestTimeout) for each in error.args) else "cancelled by the caller"
 
 
 async def _wait_for(exchanges: list[ChannelExchange], seconds: float) -> None:

@@ -12,7 +12,8 @@ log = logging.getLogger("splice.transport")
 class Stretch:
     """A part of a task's work that `end` ends from outside, with an exception.
 
-    It works as `asyncio.timeout` does: the task is cancelled, and the cancellation becomes the exception where it
+    It works as `asyncio.timeout` does: the task is cancelled, with the exception as the message for whoever wants to
+    know why, and the cancellation becomes the exception where it
     leaves the `with` block. A cancellation that somebody else asked for at the same time stays one.
     """
 
@@ -43,7 +44,7 @@ class Stretch:
         """Let the block raise `error`. Called by the block's own task, it does nothing: there, raise it."""
         if self.error is None and self.task is not asyncio.current_task():
             self.error = error
-            self.task.cancel()
+            self.task.cancel(error)
 
 
 class Background:

@@ -78,7 +78,7 @@ async def test_a_cancelled_request_is_told() -> None:
         with pytest.raises(asyncio.CancelledError):
             await task
         (told,) = await until(lambda: server.seen("notifications/cancelled"))
-        assert told.message["params"] == {"requestId": 5}
+        assert told.message["params"] == {"requestId": 5, "reason": "cancelled by the caller"}
         assert told.headers["mcp-session-id"] == "s-1"
 
 

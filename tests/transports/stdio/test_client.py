@@ -328,7 +328,7 @@ async def test_closing_tells_the_server_that_nobody_waits_any_more(tmp_path: Pat
         await waiting
     asked, told = (msgspec.json.decode(line) for line in target.read_text().splitlines())
     assert told["method"] == "notifications/cancelled"
-    assert told["params"] == {"requestId": asked["id"]}
+    assert told["params"] == {"requestId": asked["id"], "reason": "the connection is being closed"}
 
 
 async def test_ignoring_eof_and_sigterm_is_answered_with_sigkill() -> None:

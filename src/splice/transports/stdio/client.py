@@ -4,6 +4,7 @@ What arrives on stdout goes from the pipe straight to the channel: no reader tas
 that a talkative child never blocks.
 
 Shutdown follows the specification: close stdin, wait, SIGTERM, wait, SIGKILL. The signals go to the process group.
+A child that has never said a word has begun nothing: it gets SIGTERM soon, so that giving up on it is quick.
 A child that leaves by itself after its stdin was closed is believed to have cleaned up: what it started and left
 running is then its own business, and gets no signal.
 
@@ -28,6 +29,9 @@ from splice.transports.tasks import finish
 
 GRACE_SECONDS = 2.0
 """How long a child may take to leave, first after its stdin was closed, then after SIGTERM."""
+
+SILENT_GRACE_SECONDS = 0.2
+"""How long one that has never said a word may take after its stdin was closed."""
 
 LAST_WORDS_SECONDS = 0.5
 """After stdout closes or the process exits, how long to wait for the other, and for the end of stderr, before pending
@@ -103,6 +107,7 @@ class StdioLink(asyncio.SubprocessProtocol, Link):
         """The work of the state it is in."""
         self._ends: dict[Part, asyncio.Future[None]] = {part: self._loop.create_future() for part in _PARTS}
         self._junk = 0
+        self._spoke = False
 
     @property
     def pid(self) -> int:
@@ -158,7 +163,8 @@ class StdioLink(asyncio.SubprocessProtocol, Link):
             self.channel.flush()
             self._input.close()
             await self.channel.lost(reason)
-            if not await self._wait_for("process", seconds=GRACE_SECONDS):
+            grace = GRACE_SECONDS if self._spoke else SILENT_GRACE_SECONDS
+            if not await self._wait_for("process", seconds=grace):
                 processes.end_group(self.pid, force=False)
                 await self._wait_for("process", seconds=GRACE_SECONDS)
                 processes.end_group(self.pid, force=True)
@@ -203,12 +209,17 @@ class StdioLink(asyncio.SubprocessProtocol, Link):
         """Keep the transport, and read what the child says."""
         self._transport = cast("asyncio.SubprocessTransport", transport)
         self._input = cast("asyncio.WriteTransport", self._transport.get_pipe_transport(0))
-        _Output(cast("asyncio.ReadTransport", self._transport.get_pipe_transport(1)), self.channel.feed)
+        self._output = _Output(cast("asyncio.ReadTransport", self._transport.get_pipe_transport(1)), self._begin)
+
+    def _begin(self, data: bytes) -> None:
+        """Take the first output of the child; what follows goes straight to the channel."""
+        self._spoke, self._output.take = True, self.channel.feed
+        self.channel.feed(data)
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         """Take output of the child."""
         if fd == 1:
-            self.channel.feed(data)
+            self._output.take(data)
         else:
             self.errors += data
             del self.errors[:-STDERR_BYTES]
@@ -239,11 +250,11 @@ class _Output(asyncio.Protocol):
 
     def __init__(self, pipe: asyncio.ReadTransport, take: Callable[[bytes], None]) -> None:
         self._before = cast("asyncio.Protocol", pipe.get_protocol())
-        self._take = take
+        self.take = take
         pipe.set_protocol(self)
 
     def data_received(self, data: bytes) -> None:
-        self._take(data)
+        self.take(data)
 
     def eof_received(self) -> bool | None:
         return self._before.eof_received()

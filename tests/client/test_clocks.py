@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 
 from client.scripted import until
-from splice.client.calls import Clocks, Deadline
+from splice.client.clocks import Clocks, Deadline
 from splice.errors import RequestTimeout
 
 

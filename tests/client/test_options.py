@@ -1,0 +1,65 @@
+"""Options are checked where they are given, and what is said names the right ones."""
+
+from typing import Any
+
+import pytest
+
+from client.scripted import DONE, legacy, modern, returning
+from splice import Client
+from splice.client.options import INFO
+from splice.protocol.wire import Implementation
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "said"),
+    [
+        ({"on_ellicit": None}, TypeError, "Client has no option on_ellicit; there are on_elicit, on_sample"),
+        ({"on_elicit": "yes"}, TypeError, "on_elicit must be a function, `def` or `async def`, not 'yes'"),
+        ({"on_sample": 5}, TypeError, "on_sample must be a function"),
+        ({"on_log": 5}, TypeError, "on_log must be a function"),
+        ({"on_change": 5}, TypeError, "on_change must be a function"),
+        ({"roots": 5}, TypeError, "roots must be a list of places, or a function, not 5"),
+        ({"roots": "/home"}, TypeError, "roots are a list of places, not the text '/home'"),
+        ({"roots": ["https://h/"]}, ValueError, "a root is a path or a file:// URI, not 'https://h/'"),
+        ({"protocol": 5}, TypeError, "protocol must be a text"),
+        ({"protocol": "newest"}, ValueError, "protocol must be 'auto', 'legacy', 'modern' or one of "),
+        ({"timeout": "5"}, TypeError, "timeout must be a number of seconds, or None for ever, not '5'"),
+        ({"timeout": True}, TypeError, "timeout must be a number"),
+        ({"timeout": 0}, ValueError, "timeout must be more than 0 seconds, not 0; None waits for ever"),
+        ({"timeout": -1.5}, ValueError, "timeout must be more than 0"),
+        ({"timeout": float("nan")}, ValueError, "timeout must be more than 0"),
+        ({"info": {"name": "x"}}, TypeError, "info must be an Implementation; name= and version= make one"),
+        ({"name": 5}, TypeError, "name must be a text, not 5"),
+        ({"version": 5, "name": "x"}, TypeError, "version must be a text"),
+        ({"version": "5"}, TypeError, "version= is that of the program that name= names"),
+        ({"name": "x", "info": INFO}, TypeError, "give either info=, or name= and version="),
+        ({"extensions": 5}, TypeError, "extensions must be a list of Extension"),
+        ({"extensions": ["x"]}, TypeError, "extensions must be a list of Extension"),
+    ],
+)
+def test_a_wrong_option_is_refused_at_once(options: Any, kind: type[Exception], said: str) -> None:
+    with pytest.raises(kind) as caught:
+        Client(modern(), **options)
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "info"),
+    [
+        ({}, {"name": "splice", "version": INFO.version}),
+        ({"name": "host"}, {"name": "host", "version": ""}),
+        ({"name": "host", "version": "7"}, {"name": "host", "version": "7"}),
+        ({"info": Implementation(name="host", version="7", title="H")}, {"name": "host", "version": "7", "title": "H"}),
+        ({"info": None, "name": None, "version": None}, {"name": "splice", "version": INFO.version}),
+    ],
+)
+async def test_how_a_client_introduces_itself(options: Any, info: Any) -> None:
+    async with Client(target := legacy(), protocol="legacy", **options):
+        assert target.sent[0]["params"]["clientInfo"] == info
+
+
+async def test_no_timeout_is_for_ever() -> None:
+    async with Client(modern(tools__call=returning(DONE)), timeout=None) as client:
+        assert client._calls.timeout == float("inf")
+        with pytest.raises(ValueError, match="timeout must be more than 0 seconds, not 0"):
+            await client.call_tool("t", timeout=0)
