@@ -142,8 +142,6 @@ async def test_the_user_may_think_for_longer_than_the_call_may_take(kind: type[S
     thought = asyncio.Event()
 
     async def call(message: Any, link: Any) -> Any:
-        if message["params"]["name"] == "slow":
-            await forever(message, link)
         if "inputResponses" in message["params"]:
             return DONE
         return {
@@ -158,8 +156,7 @@ async def test_the_user_may_think_for_longer_than_the_call_may_take(kind: type[S
     target = modern(kind, tools__call=call, tools__list=returning({"tools": []}))
     async with quickly(), Client(target, on_elicit=think) as client:
         asked = asyncio.ensure_future(client.call_tool("t", timeout=0.1))
-        with pytest.raises(RequestTimeout):  # whose user does not think
-            await client.call_tool("slow", timeout=0.2)
+        await asyncio.wait((asked,), timeout=0.2)
         assert not asked.done()
         thought.set()
         assert (await asked).text == "done"

@@ -1,13 +1,15 @@
 """Everything a client can be pointed at."""
 
+import re
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from splice import Client, HTTPServer, Server, StdioServer
 from splice.client.targets import InProcess, resolve
-from splice.errors import ConnectionClosed
+from splice.errors import ConnectFailed, ConnectionClosed
 
 PROGRAM = """
 import json
@@ -91,6 +93,55 @@ async def test_a_child_process_really_starts() -> None:
 async def test_a_server_object_really_answers() -> None:
     async with Client(Server("mine")) as client:
         assert client.server_info.name == "mine"
+
+
+SERVER = """
+from splice import Server
+one, two = Server("first"), Server("second")
+"""
+
+
+async def test_a_python_file_is_run_as_the_command_line_runs_it(tmp_path: Path) -> None:
+    one, two = tmp_path / "one.py", tmp_path / "two.py"
+    one.write_text("from splice import Server\nserver = Server('only')\n")
+    two.write_text(SERVER)
+    for target, name in ((one, "only"), (str(one), "only"), (f"{two}:two", "second")):
+        async with Client(target) as client:
+            assert client.server_info.name == name
+
+
+def test_code_is_told_from_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "server.py").touch()
+    run = (sys.executable, "-m", "splice.cli", "run")
+    for target in ("server.py", "server.py:name", "package.module:name", Path("server.py")):
+        resolved: Any = resolve(target)
+        assert resolved.command == (*run, str(target))
+    for target, command in (("python server.py", ("python", "server.py")), (Path("bin/server"), ("bin/server",))):
+        resolved = resolve(target)
+        assert resolved.command == command
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ("127.0.0.1:8799/mcp", "did you mean http://127.0.0.1:8799/mcp?"),
+        ("localhost:80", "did you mean http://localhost:80?"),
+        ("nowhere.py", "there is no file 'nowhere.py'"),
+        ("nowhere.py:server", "there is no file 'nowhere.py'"),
+        (Path("nowhere.py"), "there is no file 'nowhere.py'"),
+    ],
+)
+def test_a_target_that_cannot_be_meant_says_what_may_be(target: Any, said: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(said)):
+        resolve(target)
+
+
+async def test_a_file_that_is_no_program_says_how_to_run_it(tmp_path: Path) -> None:
+    file = tmp_path / "server"
+    file.touch()
+    with pytest.raises(ConnectFailed, match=f"to run this file, name its program too, as in: python {file}"):
+        await Client(file).open()
 
 
 async def test_a_url_is_really_called() -> None:

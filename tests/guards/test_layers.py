@@ -44,6 +44,7 @@ LOCAL_IMPORTS: dict[tuple[str, str], str] = {
     ("server/running.py", "splice.transports.http.listener"): "a stdio server loads no web server",
     ("server/server.py", "splice.transports.http.app"): "a stdio server needs none of it",
     ("client/lists.py", "splice.schema.validate"): "only a tool with an output schema needs a validator",
+    ("client/questions.py", "splice.schema.validate"): "only a server that asks by forms needs a validator",
     ("client/targets.py", "splice.transports.http.link"): "a stdio client loads no HTTP library",
     ("rules/seal.py", "cryptography.hazmat.primitives.ciphers.aead"): "only a server that asked something seals",
     ("schema/types.py", "splice.schema.validate"): "only values that do not fit need a validator",

@@ -4,9 +4,9 @@ Callers pass what they have: dataclasses, attrs classes, msgspec Structs and pyd
 cannot say is refused by the name of its argument; a float that is not a number would leave as null.
 """
 
-import math
-from collections.abc import Iterator, Mapping
-from typing import Any, cast
+import json
+from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 from msgspec import Raw
@@ -15,49 +15,31 @@ from splice.errors import LocalProtocolError
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, Raw):  # is JSON already, and has no number that JSON cannot say
-        return None
-    dump = getattr(value, "model_dump", None)
-    if dump is None:
+    if not hasattr(value, "model_dump"):
         raise TypeError(f"{type(value).__name__} has no JSON form")
-    return dump(mode="json", by_alias=True)
+    return value.model_dump(mode="json", by_alias=True)
 
 
 _encoder = msgspec.json.Encoder(enc_hook=_plain)
-_UNWRITABLE = (TypeError, ValueError, OverflowError, RecursionError)
 
 
 def written(tool: str, arguments: Mapping[str, Any]) -> Raw:
     """Write the arguments of a tool as JSON. Raises `LocalProtocolError`."""
     try:
         text = _encoder.encode(arguments)
-    except _UNWRITABLE as error:
-        name = next((name for name, value in arguments.items() if not _is_writable(value)), "a name")
+        if b"null" in text:
+            _check_numbers(arguments)
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        for name, value in arguments.items() if len(arguments) > 1 else ():
+            written(tool, {name: value})
         raise LocalProtocolError(
-            f"Cannot call {tool}: argument {name!r} cannot be written as JSON ({error}); "
-            "pass JSON values, a dataclass, an attrs class, a Struct or a pydantic model"
+            f"Cannot call {tool}: argument {next(iter(arguments))!r} cannot be written as JSON ({error}); pass JSON "
+            "values without NaN or infinity, a dataclass, an attrs class, a Struct or a pydantic model"
         ) from error
-    if b"null" in text:
-        for path in _not_finite(msgspec.to_builtins(arguments, enc_hook=_plain), ""):
-            raise LocalProtocolError(f"Cannot call {tool}: argument {path} is NaN or infinite, which JSON cannot say")
     return Raw(text)
 
 
-def _is_writable(value: Any) -> bool:
-    try:
-        _encoder.encode(value)
-    except _UNWRITABLE:
-        return False
-    return True
-
-
-def _not_finite(value: Any, path: str) -> Iterator[str]:
-    """Find the numbers that JSON cannot say."""
-    if isinstance(value, float) and not math.isfinite(value):
-        yield path
-    elif isinstance(value, Mapping):
-        for name, each in cast("Mapping[str, Any]", value).items():
-            yield from _not_finite(each, f"{path}.{name}" if path else str(name))
-    elif isinstance(value, list | tuple):
-        for index, each in enumerate(cast("list[Any]", value)):
-            yield from _not_finite(each, f"{path}[{index}]")
+def _check_numbers(arguments: Mapping[str, Any]) -> None:
+    """Raise `ValueError` for NaN and infinity. `Raw` is JSON already, and has neither."""
+    plain = msgspec.to_builtins(arguments, enc_hook=lambda it: None if isinstance(it, Raw) else _plain(it))
+    json.dumps(plain, allow_nan=False)

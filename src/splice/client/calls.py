@@ -129,7 +129,7 @@ class Calls:
                     raise RemoteProtocolError(f"The server still has questions after {MAX_ROUNDS} rounds of {row.name}")
                 params.request_state, params.input_responses = result.request_state, None
                 if result.input_requests:
-                    with self.clocks.paused():
+                    with self.clocks.stopped():
                         params.input_responses = await self._answers.answer_all(result.input_requests, self.terms.facts)
                 else:
                     await asyncio.sleep(WAIT_SECONDS[min(rounds, len(WAIT_SECONDS) - 1)])
@@ -179,11 +179,11 @@ class Calls:
 
         `message` stays what the server said.
         """
-        error = error_of(response)
-        required = error.data.get("requiredCapabilities") if isinstance(error.data, dict) else None
-        for capability in required if isinstance(required, dict) else ():
-            if capability in OPTION_OF and getattr(self.terms.stamp.capabilities, capability) is None:
-                error.args = (f"{error.message}; pass {OPTION_OF[capability]}= to Client",)
+        error, ours = error_of(response), self.terms.stamp.capabilities
+        lacks: Any = error.data.get("requiredCapabilities") if isinstance(error.data, dict) else None
+        for name, option in OPTION_OF.items() if isinstance(lacks, dict) else ():
+            if name in lacks and getattr(ours, name) is None:
+                error.args = (f"{error.message}; pass {option}= to Client",)
         return error
 
     def _read(self, row: Method[Any, R], raw: Raw) -> R | InputRequiredResult:

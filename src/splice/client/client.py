@@ -166,8 +166,7 @@ class Client:
 
     def resources(self, **options: Unpack[RequestOptions]) -> AsyncIterator[Resource]:
         """Yield all resources, page by page; as `tools` otherwise."""
-        pages = items(self._calls, RESOURCES_LIST, lambda page: page.resources, _read(options))
-        return self._listed("resources", pages)
+        return self._listed("resources", items(self._calls, RESOURCES_LIST, lambda it: it.resources, _read(options)))
 
     async def list_resources(self, **options: Unpack[RequestOptions]) -> list[Resource]:
         """List all resources."""
@@ -320,7 +319,5 @@ class Client:
 def _read(options: RequestOptions) -> Options:
     if not options:
         return NO_OPTIONS
-    timeout = options.get("timeout")
-    if timeout is not None:
-        check_timeout(timeout)
+    check_timeout(options.get("timeout"))
     return Options(**options)

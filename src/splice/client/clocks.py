@@ -1,8 +1,7 @@
 """Deadlines of a client: many on one timer, all of which stand still while the user thinks.
 
-While the user answers a question that came as a request, the clocks of all requests stand still: one of them is the
-request that led to the question, and a pipe does not tell which. While a task answers the questions of a result, only
-its own do.
+While the user answers a question, the clocks of all requests stand still: one of them is the request that led to the
+question, and a pipe does not tell which.
 """
 
 import asyncio
@@ -37,7 +36,7 @@ class Clocks:
 
     @contextmanager
     def stopped(self) -> Generator[None]:
-        """Let no time pass for any request."""
+        """Let no time pass."""
         if self._stops == 0:
             self._stopped_at = asyncio.get_running_loop().time()
         self._stops += 1
@@ -48,20 +47,6 @@ class Clocks:
             if self._stops == 0:
                 self._stood_still += asyncio.get_running_loop().time() - self._stopped_at
                 self._ring()
-
-    @contextmanager
-    def paused(self) -> Generator[None]:
-        """Let no time pass for what the calling task waits for."""
-        task, began = asyncio.current_task(), self.now()
-        mine = [each for each in self.running if each.task is task]
-        self.running.difference_update(mine)
-        try:
-            yield
-        finally:
-            for deadline in mine:
-                deadline.when += self.now() - began
-                self.running.add(deadline)
-            self._ring()
 
     def close(self) -> None:
         """Leave nothing behind on the event loop."""

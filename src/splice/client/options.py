@@ -1,13 +1,12 @@
 """The options of a client, each checked where it is given."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, TypedDict
 
 from splice.client.notices import OnChange, OnLog
 from splice.client.questions import OnElicit, OnSample, Question, Roots
 from splice.protocol.wire import Implementation
 from splice.rules.extensions import Extension
-from splice.rules.negotiation import preference
 
 VERSION = "0.1.0"
 """This package's. A constant, since asking the package's metadata takes longer than all other imports."""
@@ -32,55 +31,38 @@ class ClientOptions(TypedDict, total=False):
     extensions: Sequence[Extension[Question]]
 
 
-class _Check(NamedTuple):
-    fits: Callable[[Any], bool]
-    wanted: str
-
-
-def _is_a(*kinds: type) -> Callable[[Any], bool]:
-    return lambda value: isinstance(value, kinds) and not isinstance(value, bool)
-
-
-_TEXT = _Check(_is_a(str), "a text")
-_FUNCTION = _Check(callable, "a function, `def` or `async def`")
-_CHECKS: Mapping[str, _Check] = {
-    **dict.fromkeys(("on_elicit", "on_sample", "on_log", "on_change"), _FUNCTION),
-    **dict.fromkeys(("name", "version", "protocol"), _TEXT),
-    "roots": _Check(lambda it: callable(it) or isinstance(it, Sequence), "a list of places, or a function"),
-    "timeout": _Check(_is_a(int, float), "a number of seconds, or None for ever"),
-    "info": _Check(_is_a(Implementation), "an Implementation; name= and version= make one"),
-    "extensions": _Check(
-        lambda it: isinstance(it, Sequence) and all(isinstance(each, Extension) for each in it), "a list of Extension"
+_KINDS: Mapping[str, tuple[tuple[Any, ...], str]] = {
+    **dict.fromkeys(
+        ("on_elicit", "on_sample", "on_log", "on_change"), ((Callable,), "a function, `def` or `async def`")
     ),
+    **dict.fromkeys(("name", "version", "protocol"), ((str,), "a text")),
+    "roots": ((Sequence, Callable), "a list of places, or a function"),
+    "timeout": ((int, float), "a number of seconds, or None for ever"),
+    "info": ((Implementation,), "an Implementation; name= and version= make one"),
+    "extensions": ((Sequence,), "a list of Extension"),
 }
 
 
 def check(options: ClientOptions) -> None:
     """Check what a client was told. Raises `TypeError` and `ValueError`, which name the option and what is wanted."""
-    unknown = options.keys() - _CHECKS.keys()
-    if unknown:
-        raise TypeError(f"Client has no option {', '.join(sorted(unknown))}; there are {', '.join(_CHECKS)}")
     for name, value in options.items():
-        if value is not None and not _CHECKS[name].fits(value):
-            raise TypeError(f"{name} must be {_CHECKS[name].wanted}, not {value!r}")
-    timeout = options.get("timeout")
-    if timeout is not None:
-        check_timeout(timeout)
-    if options.get("info") and (options.get("name") or options.get("version")):
-        raise TypeError("info= says the name and the version already: give either info=, or name= and version=")
-    if options.get("version") and not options.get("name"):
-        raise TypeError("version= is that of the program that name= names: give both")
-    preference(options.get("protocol", "auto"))
+        if name not in _KINDS:
+            raise TypeError(f"Client has no option {name}; there are {', '.join(ClientOptions.__annotations__)}")
+        kinds, wanted = _KINDS[name]
+        if value is not None and (not isinstance(value, kinds) or isinstance(value, bool)):
+            raise TypeError(f"{name} must be {wanted}, not {value!r}")
+    check_timeout(options.get("timeout"))
 
 
-def check_timeout(seconds: float) -> None:
+def check_timeout(seconds: float | None) -> None:
     """Check a time limit. Raises `ValueError`."""
-    if not seconds > 0:
+    if seconds is not None and not seconds > 0:
         raise ValueError(f"timeout must be more than 0 seconds, not {seconds!r}; None waits for ever")
 
 
 def info_of(options: ClientOptions) -> Implementation:
-    """Tell how a client introduces itself."""
-    name = options.get("name")
-    own = options.get("info") or INFO
-    return own if name is None else Implementation(name=name, version=options.get("version") or "")
+    """Tell how a client introduces itself. Raises `TypeError` for a name said twice, or a version of nothing."""
+    name, version, info = options.get("name"), options.get("version"), options.get("info")
+    if (version and not name) or (name and info):
+        raise TypeError("a client introduces itself by name= (and version=), or by info= that has both")
+    return Implementation(name=name, version=version or "") if name else info or INFO

@@ -16,10 +16,15 @@ from splice.client.notices import read
 from splice.errors import ConnectionClosed, LocalProtocolError, MCPError, RPCError
 from splice.protocol.jsonrpc import Failure, Notification, RequestId, error_of
 from splice.protocol.lifecycle import META_SUBSCRIPTION_ID
-from splice.protocol.methods import Note
 from splice.protocol.resources import RESOURCES_SUBSCRIBE, RESOURCES_UNSUBSCRIBE, SubscribeParams, UnsubscribeParams
-from splice.protocol.subscriptions import ACKNOWLEDGED, LISTS, SUBSCRIPTIONS_LISTEN, ListenParams, SubscriptionFilter
-from splice.protocol.wire import NoteParams
+from splice.protocol.subscriptions import (
+    ACKNOWLEDGED,
+    LISTS,
+    SUBSCRIPTIONS_LISTEN,
+    TOOLS_CHANGED,
+    ListenParams,
+    SubscriptionFilter,
+)
 from splice.transports.tasks import Background
 
 ACKNOWLEDGE_SECONDS = 10.0
@@ -27,8 +32,6 @@ ACKNOWLEDGE_SECONDS = 10.0
 
 RECONNECT_SECONDS = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
 """How long to wait before each attempt to restore a stream; the last one counts for all further attempts."""
-
-_TAGGED = Note(name="", params=NoteParams)
 
 log = logging.getLogger("splice.client")
 
@@ -183,7 +186,7 @@ class Subscriptions:
         """Tell whether a change was asked for: in a session all are; since then, it names one of the open streams."""
         if not SUBSCRIPTIONS_LISTEN.exists(self._calls.terms.facts.version):
             return True
-        params = read(_TAGGED, note)
+        params = read(TOOLS_CHANGED, note)  # what all changes have in common
         name = None if params is None else (params.meta or {}).get(META_SUBSCRIPTION_ID)
         return any(listening.id == name for listening in self._open)
 

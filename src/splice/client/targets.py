@@ -2,12 +2,16 @@
 
 a URL, or HTTPServer(url, headers=...)            Streamable HTTP
 a command, or StdioServer("python", "server.py")  a child process
+"server.py", a Path, "server.py:name", "pkg.module:name"
+                                                  Python code with a `Server`, run as `splice run` does
 a `Server`, or any `Service`                      in this process, without any transport
 {"command": ...} or {"url": ...}                  one entry of an `mcpServers` configuration
 an object with `connect`                          a `Target` of your own
 """
 
+import re
 import shlex
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, cast
@@ -19,6 +23,12 @@ from splice.transports.memory import MemoryLink
 from splice.transports.stdio.client import spawn
 
 _SHOWN_NAME = 60
+
+_CODE = re.compile(r".+\.py(:[^\W\d][\w.]*)?|[^\W\d][\w.]*:[^\W\d][\w.]*")
+"""A Python file, or something by its name in a file or module."""
+
+_ADDRESS = re.compile(r"[\w.-]+:\d+(/.*)?")
+"""A host and a port."""
 
 
 class Target(Protocol):
@@ -101,7 +111,7 @@ class InProcess(Struct):
         return MemoryLink(self.service, receiver)
 
 
-AnyTarget: TypeAlias = Target | Holder | Service | str | Sequence[str] | Mapping[str, Any]
+AnyTarget: TypeAlias = Target | Holder | Service | str | Path | Sequence[str] | Mapping[str, Any]
 """Everything `resolve` understands."""
 
 
@@ -111,9 +121,9 @@ def resolve(target: AnyTarget) -> Target:
     Raises `TypeError` and `ValueError`.
     """
     if isinstance(target, str):
-        if target.startswith(("http://", "https://")):
-            return HTTPServer(target)
-        return _command(shlex.split(target))
+        return _text(target)
+    if isinstance(target, Path):
+        return _code(str(target)) if target.suffix == ".py" else StdioServer(str(target))
     if isinstance(target, Mapping):
         return _entry(target)
     if isinstance(target, Sequence):
@@ -127,8 +137,28 @@ def resolve(target: AnyTarget) -> Target:
     if hasattr(service, "handle"):
         return InProcess(service, str(getattr(given, "name", type(given).__name__)))
     raise TypeError(
-        f"a client needs a server object, a URL, a command or an mcpServers entry, not {type(given).__name__}"
+        "a client needs a server object, a URL, a command, a Python file or an mcpServers entry, "
+        f"not {type(given).__name__}"
     )
+
+
+def _text(target: str) -> Target:
+    if target.startswith(("http://", "https://")):
+        return HTTPServer(target)
+    if _ADDRESS.fullmatch(target):
+        raise ValueError(f"{target!r} has no scheme: did you mean http://{target}?")
+    words = shlex.split(target)
+    return _code(target) if len(words) == 1 and _CODE.fullmatch(target) else _command(words)
+
+
+def _code(target: str) -> StdioServer:
+    """Run Python code as `splice run` does. Raises `ValueError` for a file that does not exist."""
+    file = target.rpartition(":")[0] or target
+    if file.endswith(".py") and not Path(file).is_file():
+        raise ValueError(f"there is no file {file!r}")
+    server = StdioServer(sys.executable, "-m", "splice.cli", "run", target)
+    server.name = target
+    return server
 
 
 def _command(words: Sequence[str]) -> StdioServer:

@@ -83,9 +83,6 @@ class Impossible(Struct, frozen=True):
 Verdict: TypeAlias = Discovered | Again | Handshake | Impossible
 
 
-_HINTS = frozenset({"cacheScope", "ttlMs"})
-
-
 class _Supported(Struct):
     supported: list[str]
 
@@ -125,11 +122,10 @@ def _read(result: Raw) -> DiscoverResult:
     try:
         return DISCOVER.read_result(result)
     except RemoteProtocolError:
-        try:
-            members = msgspec.json.decode(result, type=dict[str, Raw])
-        except msgspec.DecodeError:
-            members = {}
-        return DISCOVER.read_result(raw({name: each for name, each in members.items() if name not in _HINTS}))
+        members = msgspec.json.decode(result)
+        if not isinstance(members, dict):
+            raise
+        return DISCOVER.read_result(raw({**members, "cacheScope": None, "ttlMs": None}))
 
 
 def _failed(error: ErrorObject, wanted: Sequence[str], *, corrected: bool) -> Verdict:

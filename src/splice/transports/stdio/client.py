@@ -63,8 +63,13 @@ async def spawn(
     try:
         await asyncio.get_running_loop().subprocess_exec(lambda: link, *command, **options)
     except (OSError, ValueError) as error:
-        raise ConnectFailed(f"Cannot start {command[0]!r}: {error}") from error
+        raise ConnectFailed(f"Cannot start {command[0]!r}: {error}{_hint(command[0])}") from error
     return link
+
+
+def _hint(program: str) -> str:
+    """Say what to do about a program that is a file, and still cannot be started."""
+    return f"; to run this file, name its program too, as in: python {program}" if Path(program).is_file() else ""
 
 
 class State(Enum):
