@@ -77,6 +77,10 @@ class Options(Struct, frozen=True):
 NO_OPTIONS = Options()
 
 
+class _Required(Struct, rename="camel"):
+    required_capabilities: dict[str, Any]
+
+
 _head_decoder = msgspec.json.Decoder(Result)
 _questions_decoder = msgspec.json.Decoder(InputRequiredResult)
 
@@ -180,8 +184,11 @@ class Calls:
         `message` stays what the server said.
         """
         error, ours = error_of(response), self.terms.stamp.capabilities
-        lacks: Any = error.data.get("requiredCapabilities") if isinstance(error.data, dict) else None
-        for name, option in OPTION_OF.items() if isinstance(lacks, dict) else ():
+        try:
+            lacks = msgspec.convert(error.data, _Required).required_capabilities
+        except msgspec.ValidationError:
+            return error
+        for name, option in OPTION_OF.items():
             if name in lacks and getattr(ours, name) is None:
                 error.args = (f"{error.message}; pass {option}= to Client",)
         return error

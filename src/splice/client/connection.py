@@ -14,7 +14,6 @@ https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initial
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Mapping
-from functools import partial
 from itertools import count
 from typing import Any, TypeAlias
 
@@ -129,7 +128,7 @@ class Opening(Struct):
     timeout: float
     receiver: Receiver
     clocks: Clocks = field(default_factory=Clocks)
-    next_id: Callable[[], int] = field(default_factory=lambda: partial(next, count(1)))
+    next_id: Callable[[], int] = field(default_factory=lambda: count(1).__next__)
     """Makes an id that no request had before, so that a late answer cannot be mistaken for another."""
     shakes_hands: bool = False
     """The server is known to need a handshake: it is not probed again."""
