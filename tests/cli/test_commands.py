@@ -135,7 +135,7 @@ def test_an_unknown_tool_is_told_the_known_ones(splice: Splice) -> None:
 
 
 def test_a_call_that_takes_too_long(splice: Splice) -> None:
-    done = splice("call", SERVER, "nap", "seconds=20", "--timeout", "0.3", "--protocol", "modern")
+    done = splice("call", SERVER, "nap", "seconds=20", "--timeout", "3", "--protocol", "modern")
     assert done.code == FAILED
     assert "--timeout allows more" in done.err
 
