@@ -47,6 +47,7 @@ def unsupported(*versions: Any) -> Failure:
         discovery(OLD, NEWEST, FUTURE),
         discovery(NEWEST, ttlMs=-5),
         discovery(NEWEST, resultType="complete", ttlMs=5, cacheScope="public"),
+        discovery(NEWEST, ttlMs="soon", cacheScope="galactic"),
     ],
 )
 def test_a_discovery(outcome: Outcome) -> None:
