@@ -36,6 +36,9 @@ for line in sys.stdin:
     if do == "die":
         sys.stderr.write("died of " + message["method"] + "\n")
         sys.exit(7)
+    if do == "corpse":  # as `mcp` up to 1.9 does of an unknown method: silent, and dead at the next line
+        sys.stdin.readline()
+        sys.exit(1)
     if "id" not in message or do == "silence":
         continue
     if do == "junk":
@@ -115,6 +118,16 @@ async def test_a_child_that_dies_in_the_middle_of_calls(tmp_path: Any, protocol:
 async def test_a_child_that_is_silent_to_the_probe(tmp_path: Any) -> None:
     async with Client(Rude(tmp_path, server__discover="silence").command) as client:
         assert client.protocol_version == "2025-11-25"
+
+
+async def test_a_child_that_dies_silently_of_the_probe_gets_a_second_life(tmp_path: Any) -> None:
+    rude = Rude(tmp_path, server__discover="corpse")
+    client = Client(rude.command)
+    for starts in (2, 3):  # opened again, it is not probed
+        async with asyncio.timeout(5), client:
+            assert client.protocol_version == "2025-11-25"
+            assert (await client.call_tool("t")).text == "done"
+        assert rude.starts == starts
 
 
 async def test_a_child_that_is_silent_to_everything(tmp_path: Any) -> None:
