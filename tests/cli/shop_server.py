@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from splice import Context, Image, Server, ToolError
+from splice.types import ToolAnnotations
 
 server = Server("shop \x1b[31m", version="1.0", instructions="Look \x1b[2J around.")
 
@@ -27,6 +28,11 @@ def add(a: int, b: int = 1) -> int:
 @server.tool
 def kinds(text: str, items: list[int] | None = None, flag: bool = False, share: float = 0.5) -> str:
     return repr((text, items, flag, share))
+
+
+@server.tool(title="Find \x1b it", annotations=ToolAnnotations(read_only_hint=True))
+def find(order: Order) -> str:
+    return order.name
 
 
 @server.tool(description="Say \x1b[31mred\u202e.")
@@ -62,6 +68,16 @@ async def order(ctx: Context) -> str:
 @server.tool
 async def sign_in(ctx: Context) -> str:
     return (await ctx.elicit_url("Sign in, \x1b[1mplease.", "https://example.com/sign-in")).action
+
+
+@server.tool
+async def guess(ctx: Context) -> str:
+    return f"It said: {(await ctx.sample('What is my colour?', max_tokens=10)).text}"
+
+
+@server.tool
+def boom() -> str:
+    raise KeyError("the \x1b[31mcause")
 
 
 @server.tool

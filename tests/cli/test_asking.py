@@ -8,14 +8,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Self
 
 import pytest
 
 from cli.conftest import LIMIT_SECONDS, SERVER
 from splice.cli import asking
-from splice.cli.asking import Left, answer
-from splice.types import ElicitParams, ElicitResult
+from splice.cli.asking import Left, Terminal
+from splice.types import CreateMessageParams, ElicitParams, ElicitResult, SamplingMessage, TextContent
 
 FORM: dict[str, Any] = {
     "type": "object",
@@ -48,16 +48,16 @@ def typed(monkeypatch: pytest.MonkeyPatch) -> list[str | None]:
 
 
 async def ask(**fields: Any) -> ElicitResult:
-    return await answer(ElicitParams(message="Who \x1b[2J are you?", **fields))
+    return await Terminal("shop.py").elicit(ElicitParams(message="Who \x1b[2J are you?", **fields))
 
 
 async def test_a_form_is_filled_in_field_by_field(typed: list[str | None], capsys: pytest.CaptureFixture[str]) -> None:
-    typed += ["", "Ann", "40", "large", "y", "red, green"]
+    typed += ["", "Ann", "40", "large", "y", "red, green", ""]
     result = await ask(requested_schema=FORM)
     assert result.action == "accept"
     assert result.content == {"name": "Ann", "age": 40, "size": "large", "sure": True, "colours": ["red", "green"]}
     said = capsys.readouterr().err
-    assert "The server asks: Who \\x1b[2J are you?" in said
+    assert "shop.py asks: Who \\x1b[2J are you?" in said
     assert "  Name \\x1b[1m (Yours):" in said
     assert "  age (integer; optional):" in said
     assert "  size (small/large; optional) [small]:" in said
@@ -65,12 +65,12 @@ async def test_a_form_is_filled_in_field_by_field(typed: list[str | None], capsy
 
 
 async def test_what_is_left_empty_is_left_out_or_takes_its_default(typed: list[str | None]) -> None:
-    typed += ["yes", "Ann", "", "", "no", ""]
+    typed += ["yes", "Ann", "", "", "no", "", "y"]
     assert (await ask(requested_schema=FORM)).content == {"name": "Ann", "size": "small", "sure": False}
 
 
 async def test_what_does_not_fit_is_asked_again(typed: list[str | None], capsys: pytest.CaptureFixture[str]) -> None:
-    typed += ["y", "", "Ann", "old", "40", "huge", "small", "perhaps", "y", "blue", '["red"]']
+    typed += ["y", "", "Ann", "old", "40", "huge", "small", "perhaps", "y", "blue", '["red"]', ""]
     result = await ask(requested_schema=FORM)
     assert result.content == {"name": "Ann", "age": 40, "size": "small", "sure": True, "colours": ["red"]}
     said = capsys.readouterr().err
@@ -84,6 +84,12 @@ async def test_what_does_not_fit_is_asked_again(typed: list[str | None], capsys:
     ("lines", "fields", "action"),
     [
         (["n"], {"requested_schema": FORM}, "decline"),
+        (["maybe", "n"], {"requested_schema": FORM}, "decline"),
+        (["cancel"], {"requested_schema": FORM}, "cancel"),
+        (["y", "Ann", "", "", "y", "", "no"], {"requested_schema": FORM}, "decline"),
+        (["y", "Ann", "", "", "y", "", "c"], {"requested_schema": FORM}, "cancel"),
+        (["perhaps", "", "y"], {"requested_schema": {"type": "object", "properties": {}}}, "accept"),
+        (["no"], {"requested_schema": {"type": "object"}}, "decline"),
         ([None], {"requested_schema": FORM}, "cancel"),
         (["y", "Ann", None], {"requested_schema": FORM}, "cancel"),
         (["y"], {"mode": "url", "url": "https://example.com"}, "accept"),
@@ -137,17 +143,32 @@ async def test_reading_a_line_can_be_cancelled(terminal: int) -> None:
         await reading
 
 
+HEARS_CTRL_C = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tests in the background ignores it
+from splice.cli import main
+sys.exit(main())
+"""
+
+
 class Screen:
     """A terminal with `splice` in it."""
 
     def __init__(self, *words: str) -> None:
         self.keyboard, side = pty.openpty()
-        command = [sys.executable, "-m", "splice.cli", *words]
+        command = [sys.executable, "-c", HEARS_CTRL_C, *words]
         self.process = subprocess.Popen(
             command, stdin=side, stdout=side, stderr=side, close_fds=True, start_new_session=True
         )
         os.close(side)
         self.shown = ""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.kill()  # nothing, if it has ended
+        self.process.wait(LIMIT_SECONDS)
 
     def until(self, pattern: str) -> None:
         """Read until something is shown."""
@@ -175,26 +196,116 @@ class Screen:
 
 @pytest.mark.parametrize("protocol", ["legacy", "modern"])
 def test_a_real_terminal_is_asked(protocol: str) -> None:
-    screen = Screen("call", SERVER, "order", "--protocol", protocol)
-    for question, text in (
-        ("Answer\\?", ""),
-        ("name ", "Ann"),
-        ("count ", "2"),
-        ("size ", ""),
-        ("gift ", "y"),
-        ("colours ", "red"),
-    ):
-        screen.until(question)
-        screen.type(f"{text}\n")
-    assert screen.end() == 0
+    with Screen("call", SERVER, "order", "--protocol", protocol) as screen:
+        for question, text in (
+            ("Fill in the form\\?", ""),
+            ("name ", "Ann"),
+            ("count ", "2"),
+            ("size ", ""),
+            ("gift ", "y"),
+            ("colours ", "red"),
+            ("Send it\\?", "y"),
+        ):
+            screen.until(question)
+            screen.type(f"{text}\n")
+        assert screen.end() == 0
     assert "Order(name='Ann', count=2, size='small', gift=True, colours=['red'])" in screen.shown
 
 
 def test_ctrl_c_at_a_question_ends_the_command() -> None:
-    screen = Screen("call", SERVER, "sign_in")
-    screen.until("did you open it")
-    os.killpg(screen.process.pid, 2)
-    assert screen.end() == 130
+    with Screen("call", SERVER, "sign_in") as screen:
+        screen.until("did you open it")
+        os.killpg(screen.process.pid, 2)
+        assert screen.end() == 130
     assert "Traceback" not in screen.shown
     assert "Sign in, \\x1b[1mplease." in screen.shown
     assert "https://example.com/sign-in" in screen.shown
+
+
+async def test_a_form_is_reviewed_and_may_be_changed(
+    typed: list[str | None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    typed += ["y", "Ann\x1b", "", "", "y", "", "edit", "Bob", "", "", "", "", "y"]
+    result = await ask(requested_schema=FORM)
+    assert result.content == {"name": "Bob", "size": "small", "sure": True}
+    said = capsys.readouterr().err
+    assert "This would be sent:\n  name: Ann\\x1b\n  size: small\n  sure: true\n" in said
+    assert "Name \\x1b[1m (Yours) [Ann\\x1b]:" in said
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("https://example.com/a", "which is on example.com\n"),
+        ("https://bank.com.evil.example/a", "which is on bank.com.evil.example\n"),
+        ("https://xn--pple-43d.com/", "WARNING: the host is written in Punycode, and would be shown as \u0430pple.com"),
+        (
+            "https://\u0430pple.com/",
+            "WARNING: the host has letters that may look like others; it is really xn--pple-43d",
+        ),
+        (
+            "https://bank.com@evil.example/",
+            "WARNING: what stands before the @ is not the host; this address leads to evil",
+        ),
+        ("http://example.com/", "WARNING: it is not https (http)"),
+        ("https://example.com/\x1b[2J", "  https://example.com/\\x1b[2J\n"),
+        ("nowhere", "WARNING: no host"),
+        ("https://[broken", "WARNING: no host"),
+        ("https://xn--\u0430-.com/", "WARNING"),
+    ],
+)
+async def test_what_may_deceive_about_an_address_is_told(
+    typed: list[str | None], capsys: pytest.CaptureFixture[str], url: str, said: str
+) -> None:
+    typed += ["n"]
+    await ask(mode="url", url=url)
+    shown = capsys.readouterr().err
+    assert said in shown
+    assert ("WARNING" in shown) == ("WARNING" in said)
+
+
+async def test_who_asks_is_named(typed: list[str | None], capsys: pytest.CaptureFixture[str]) -> None:
+    terminal = Terminal("shop.py")
+    terminal.server = "Your bank \x1b[1m"
+    typed += ["n"]
+    await terminal.elicit(ElicitParams(message="PIN?", requested_schema=FORM))
+    assert "\nYour bank \\x1b[1m (shop.py) asks: PIN?\n" in capsys.readouterr().err
+
+
+SAMPLE = CreateMessageParams(
+    messages=[SamplingMessage(role="user", content=TextContent(text="Say \x1b[2J hi"))],
+    max_tokens=9,
+    system_prompt="Be \u202e kind",
+)
+
+
+@pytest.mark.parametrize(
+    ("lines", "text"),
+    [
+        (["", "Hello", "there", ""], "Hello\nthere"),
+        (["n"], None),
+        (["y", ""], None),
+        ([None], None),
+        (["y", "Hello", None], None),
+    ],
+)
+async def test_the_user_answers_for_a_model(
+    typed: list[str | None], capsys: pytest.CaptureFixture[str], lines: list[str | None], text: str | None
+) -> None:
+    typed += lines
+    result = await Terminal("shop.py").sample(SAMPLE)
+    assert (result and result.text) == text
+    said = capsys.readouterr().err
+    assert "shop.py wants a language model to go on with this (at most 9 tokens):" in said
+    assert "  system: Be \\u202e kind\n  user: Say \\x1b[2J hi\n" in said
+
+
+@pytest.mark.parametrize("protocol", ["legacy", "modern"])
+def test_sampling_is_answered_at_a_real_terminal(protocol: str) -> None:
+    with Screen("call", SERVER, "guess", "--protocol", protocol) as screen:
+        screen.until("Write its answer\\?")
+        screen.type("y\n")
+        screen.until("\n>")
+        screen.type("Blue.\n\n")
+        assert screen.end() == 0
+    assert "It said: Blue." in screen.shown

@@ -22,6 +22,10 @@ def test_list_shows_everything_on_clean_lines(splice: Splice) -> None:
     assert "  add(a: integer, b: integer = 1)" in lines
     assert "      Add two numbers." in lines
     assert "      Say \\x1b[31mred\\u202e." in lines
+    order = '{name: string, count: integer = 1, size: "small" | "large" = "small", gift: boolean = false, '
+    assert [line for line in lines if line.startswith("  find(")] == [
+        f'  find(order: {order}colours: ["red" | "green"] | null = null}})  Find \\x1b it [read-only]'
+    ]
     assert {"Tools", "Resources", "Resource templates", "Prompts"} <= set(lines)
     assert "  shop://items/{name}" in lines
     assert "  greet(name, tone?)" in lines
@@ -143,7 +147,7 @@ def test_a_call_that_takes_too_long(splice: Splice) -> None:
 def test_a_question_without_a_terminal_is_declined() -> None:
     done = splice_process("call", SERVER, "order")
     assert done.stdout == b"decline\n"
-    assert b"The server asks: What shall it be?\nDeclined, as this is not a terminal.\n" in done.stderr
+    assert b" asks: What shall it be?\nDeclined, as this is not a terminal.\n" in done.stderr
 
 
 def test_read(splice: Splice) -> None:

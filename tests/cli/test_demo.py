@@ -54,7 +54,13 @@ def test_the_demo_without_a_terminal_runs_as_a_process() -> None:
 
 def test_the_demo_asks_at_a_terminal_and_is_colourful() -> None:
     screen = Screen("demo")
-    for question, text in (("Answer\\?", "y"), ("name ", "Bob"), ("guests ", "4"), ("place ", "inside")):
+    for question, text in (
+        ("Fill in the form\\?", "y"),
+        ("name ", "Bob"),
+        ("guests ", "4"),
+        ("place ", "inside"),
+        ("Send it\\?", ""),
+    ):
         screen.until(question)
         screen.type(f"{text}\n")
     assert screen.end() == OK

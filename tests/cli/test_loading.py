@@ -36,6 +36,10 @@ def file(directory: Path, text: str, name: str = "shop.py") -> str:
         ("a:b/server.py:x.y", ("a:b/server.py", "x.y")),
         ("C:\\server.py", ("C:\\server.py", None)),
         ("server", ("server", None)),
+        ("shop.main:server", ("shop.main", "server")),
+        ("shop:box.server", ("shop", "box.server")),
+        ("shop:", ("shop:", None)),
+        ("a b:c", ("a b:c", None)),
     ],
 )
 def test_file_and_object(target: str, parts: tuple[str, str | None]) -> None:
@@ -74,6 +78,8 @@ def test_a_file_named_like_a_module_in_use_hides_nothing(tmp_path: Path) -> None
         (ONE, ":nope", USAGE, "has no 'nope'; there is server"),
         (ONE + "x = 1\n", ":x", USAGE, "something else than a splice.Server under 'x'"),
         ("x = 1\n", ":nope", USAGE, "has no 'nope'$"),
+        ("def make(): return 1\n", ":make", USAGE, "returns a int, no splice.Server, from 'make'"),
+        ("def make():\n  1 / 0\n", ":make", FAILED, "ZeroDivisionError: .* \\(line 2"),
         ("x = (\n", "", FAILED, "SyntaxError: .* \\(line 1"),
         ("x = 1\n1 / 0\n", "", FAILED, "ZeroDivisionError: .* \\(line 2"),
         ("import nothing_like_this\n", "", FAILED, "ModuleNotFoundError: .*nothing_like_this"),
@@ -99,3 +105,56 @@ def test_what_is_no_file(tmp_path: Path, name: str) -> None:
 def test_what_is_no_python(tmp_path: Path) -> None:
     with pytest.raises(Stop, match="is not a Python file"):
         load_server(file(tmp_path, "text", "notes.txt"))
+
+
+def test_a_function_may_make_the_server(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "from splice import Server\ndef make():\n    print('made')\n    return Server('made')\n"
+    assert load_server(file(tmp_path, text) + ":make").name == "made"
+    assert capsys.readouterr() == ("", "made\n")
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    """Make a package with a server in it that imports its neighbours."""
+    inner = tmp_path / "stall" / "inner"
+    inner.mkdir(parents=True)
+    (tmp_path / "stall" / "__init__.py").write_text("")
+    file(tmp_path / "stall", "NAME = 'relative'\n", "names.py")
+    file(inner, "", "__init__.py")
+    file(inner, "from splice import Server\nfrom ..names import NAME\nserver = Server(NAME)\n", "main.py")
+    return inner
+
+
+@pytest.mark.parametrize("suffix", ["", ":server"])
+def test_a_file_in_a_package_may_import_its_neighbours(package: Path, suffix: str) -> None:
+    assert load_server(f"{package / 'main.py'}{suffix}").name == "relative"
+
+
+def test_a_package_of_the_name_of_another_is_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "json").mkdir()
+    file(tmp_path / "json", "", "__init__.py")
+    assert load_server(file(tmp_path / "json", ONE, "main.py")).name == "one"
+
+
+def test_a_module_is_found_from_here(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(package.parent.parent)
+    assert load_server("stall.inner.main:server").name == "relative"
+
+
+@pytest.mark.parametrize(
+    ("target", "code", "message"),
+    [
+        ("no_such_module:server", USAGE, "there is no module 'no_such_module'"),
+        ("stall.nope:server", USAGE, "there is no module 'stall.nope'"),
+        ("stall.inner.main:nope", USAGE, "stall.inner.main has no 'nope'; there is server"),
+        ("stall.needs:server", FAILED, "stall.needs:server does not load: ModuleNotFoundError: .*nothing_like_this"),
+    ],
+)
+def test_a_module_without_a_server_is_told_in_one_line(
+    package: Path, monkeypatch: pytest.MonkeyPatch, target: str, code: int, message: str
+) -> None:
+    monkeypatch.chdir(package.parent.parent)
+    file(package.parent, "import nothing_like_this\n", "needs.py")
+    with pytest.raises(Stop, match=message) as caught:
+        load_server(target)
+    assert caught.value.code == code

@@ -4,7 +4,15 @@ from typing import Any
 
 import pytest
 
-from splice.cli.showing import block_text, contents_text, prompt_signature, result_text, tool_signature
+from splice.cli.showing import (
+    block_text,
+    contents_text,
+    prompt_signature,
+    result_text,
+    title_of,
+    tool_marks,
+    tool_signature,
+)
 from splice.types import (
     AudioContent,
     CallToolResult,
@@ -17,6 +25,7 @@ from splice.types import (
     ResourceLink,
     TextContent,
     Tool,
+    ToolAnnotations,
 )
 
 
@@ -27,7 +36,7 @@ from splice.types import (
         (ImageContent(data="MTIz", mime_type="image/png\n"), "[image: image/png, 3 bytes]"),
         (AudioContent(data="MQ==", mime_type="audio/wav"), "[audio: audio/wav, 1 bytes]"),
         (ResourceLink(uri="a://\x1b", name="A\nB"), "[link to a://\\x1b: A B]"),
-        (EmbeddedResource(resource=ResourceContents(uri="a://b", text="c\x07")), "c\\x07"),
+        (EmbeddedResource(resource=ResourceContents(uri="a://b", text="c\x07")), "[resource a://b]\nc\\x07"),
         (EmbeddedResource(resource=ResourceContents(uri="a://b", blob="")), "[a://b: data, 0 bytes]"),
     ],
 )
@@ -45,6 +54,17 @@ def test_a_result_that_is_structured_only() -> None:
     assert result_text(CallToolResult(content=[])) == ""
 
 
+NOTE: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "title": {"type": "string"},
+        "tags": {"type": "array", "items": {"type": "string"}},
+        "next": {"type": "integer"},
+    },
+    "required": ["title"],
+}
+
+
 @pytest.mark.parametrize(
     ("schema", "text"),
     [
@@ -54,6 +74,23 @@ def test_a_result_that_is_structured_only() -> None:
         ({"properties": {"a": {"type": "string", "default": "x\n"}}}, 't(a: string = "x\\n")'),
         ({"properties": {"a": {"enum": ["x", 1]}}}, 't(a?: "x" | 1)'),
         ({"properties": {"a\x1b": True}}, "t(a\\x1b?: any)"),
+        ({"properties": {"a": {"type": "array", "items": {"type": "string"}}}}, "t(a?: [string])"),
+        ({"properties": {"a": {"type": "array", "items": {"enum": ["x"]}}}}, 't(a?: ["x"])'),
+        (
+            {"properties": {"a": {"anyOf": [{"type": "array", "items": {"type": "integer"}}, {"type": "null"}]}}},
+            "t(a?: [integer] | null)",
+        ),
+        (
+            {"properties": {"note": NOTE}, "required": ["note"]},
+            "t(note: {title: string, tags?: [string], next?: integer})",
+        ),
+        (
+            {
+                "properties": {"a": {"$ref": "#/$defs/N"}},
+                "$defs": {"N": {"type": "object", "properties": {"next": {"$ref": "#/$defs/N"}}}},
+            },
+            "t(a?: {next?: {next?: {next?: {next?: object}}}})",
+        ),
         ({"properties": {"a": {"$ref": "#/$defs/A"}}, "$defs": {"A": {"type": "object"}}}, "t(a?: object)"),
     ],
 )
@@ -65,3 +102,25 @@ def test_how_a_prompt_is_filled_in() -> None:
     arguments = [PromptArgument(name="a", required=True), PromptArgument(name="b")]
     assert prompt_signature(Prompt(name="p", arguments=arguments)) == "p(a, b?)"
     assert prompt_signature(Prompt(name="p")) == "p()"
+
+
+@pytest.mark.parametrize(
+    ("hints", "marks"),
+    [
+        ({}, ""),
+        ({"read_only_hint": True, "destructive_hint": True, "idempotent_hint": True}, "[read-only]"),
+        ({"destructive_hint": True, "idempotent_hint": True}, "[destructive, idempotent]"),
+        ({"destructive_hint": False}, ""),
+    ],
+)
+def test_hints_about_a_tool(hints: dict[str, Any], marks: str) -> None:
+    assert tool_marks(Tool(name="t", input_schema={}, annotations=ToolAnnotations(**hints))) == marks
+    assert tool_marks(Tool(name="t", input_schema={})) == ""
+
+
+def test_titles() -> None:
+    hints = ToolAnnotations(title="Hinted")
+    assert title_of(Tool(name="t", input_schema={}, title="The \x1b tool", annotations=hints)) == "The \\x1b tool"
+    assert title_of(Tool(name="t", input_schema={}, annotations=hints)) == "Hinted"
+    assert title_of(Tool(name="t", input_schema={}, title="t")) == ""
+    assert title_of(Prompt(name="p")) == ""

@@ -156,3 +156,13 @@ def test_a_target_of_ones_own_has_a_kind_and_a_name() -> None:
     nameless: Any = Nameless()
     with pytest.raises(TypeError, match=r"^Nameless has `connect`, but a target needs `kind` and `name` too$"):
         resolve(nameless)
+
+
+async def test_stderr_is_handed_on_as_it_comes() -> None:
+    said: list[bytes] = []
+    server = StdioServer(
+        sys.executable, "-c", f"import sys\nprint('up', file=sys.stderr)\n{PROGRAM}", on_stderr=said.append
+    )
+    async with Client(server):
+        pass
+    assert b"".join(said).startswith(b"up\n")

@@ -54,7 +54,7 @@ def typed(texts: dict[str, str], schema: dict[str, Any]) -> dict[str, Any]:
 
 def read(text: str, schema: Any, root: dict[str, Any]) -> Any:
     """Read one value. Raises `ValueError` that says what was expected."""
-    schema = _resolved(schema, root)
+    schema = resolved(schema, root)
     choices = _choices(schema)
     if choices:
         return _chosen(text, choices)
@@ -70,7 +70,7 @@ def read(text: str, schema: Any, root: dict[str, Any]) -> Any:
 
 def kinds_of(schema: Any, root: dict[str, Any]) -> list[str]:
     """List the JSON types a schema allows; none means any."""
-    schema = _resolved(schema, root)
+    schema = resolved(schema, root)
     said = schema.get("type")
     if said is not None:
         return [said] if isinstance(said, str) else list(said)
@@ -82,7 +82,7 @@ def kinds_of(schema: Any, root: dict[str, Any]) -> list[str]:
 
 def choices_of(schema: Any, root: dict[str, Any]) -> list[Any]:
     """List the values a schema allows, if it names them."""
-    return _choices(_resolved(schema, root))
+    return _choices(resolved(schema, root))
 
 
 def _choices(schema: dict[str, Any]) -> list[Any]:
@@ -103,7 +103,7 @@ def _chosen(text: str, choices: list[Any]) -> Any:
     raise ValueError(f"expected one of {', '.join(written)}, got {text!r}")
 
 
-def _resolved(schema: Any, root: dict[str, Any]) -> dict[str, Any]:
+def resolved(schema: Any, root: dict[str, Any]) -> dict[str, Any]:
     """Follow references inside the document; what cannot be followed allows anything."""
     for _ in range(MAX_REFERENCES):
         if not isinstance(schema, dict):

@@ -1,44 +1,102 @@
-"""Answering what a server asks the user: at the terminal, field by field; without one, by declining.
+"""Answering what a server asks: at the terminal, field by field; without one, by declining.
+
+Who asks is named by what the user called the server; the name that the server gives itself stands beside it.
 
 https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation
+https://modelcontextprotocol.io/specification/2026-07-28/client/sampling
 """
 
 import asyncio
 import os
 import sys
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any, Literal, TypeAlias, cast, overload
 
+from splice.cli.addresses import host_of, warnings_about
 from splice.cli.arguments import choices_of, kinds_of, read
-from splice.cli.text import one_line, safe
-from splice.types import ElicitParams, ElicitResult, ElicitValue
+from splice.cli.showing import spoken_text
+from splice.cli.text import as_json, one_line, safe
+from splice.types import (
+    CreateMessageParams,
+    CreateMessageResult,
+    ElicitParams,
+    ElicitResult,
+    ElicitValue,
+    TextContent,
+)
+
+Action: TypeAlias = Literal["accept", "decline", "cancel"]
 
 LINE_BYTES = 4096
 """What a terminal hands over at a time: one line, in its usual mode."""
 
+MODEL = "a person at a terminal"
+"""What stands in a sampling result for the model."""
+
+_BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
 _YES, _NO = ("y", "yes", "true"), ("n", "no", "false")
+_SAID: dict[str, Action] = {
+    **dict.fromkeys(_YES, "accept"),
+    **dict.fromkeys(_NO, "decline"),
+    **dict.fromkeys(("c", "cancel"), "cancel"),
+}
 
 
 class Left(Exception):  # a choice, not a failure
     """The user ended the input (Ctrl-D) instead of answering."""
 
 
+class Terminal:
+    """Puts the questions of one server to the user, one at a time. `target` is what the user calls the server."""
+
+    def __init__(self, target: str) -> None:
+        self.server = ""
+        """What it calls itself, once that is known."""
+        self._target = target
+        self._lock = asyncio.Lock()
+
+    @property
+    def who(self) -> str:
+        """Name who asks."""
+        name = one_line(self.server)
+        return f"{name} ({self._target})" if name and name != self._target else self._target
+
+    async def elicit(self, params: ElicitParams) -> ElicitResult:
+        """Ask the user what the server wants to know."""
+        async with self._lock:
+            tell(f"\n{self.who} asks: {safe(params.message)}")
+            if not has_terminal():
+                tell("Declined, as this is not a terminal.")
+                return ElicitResult(action="decline")
+            try:
+                return await (_visit(str(params.url)) if params.mode == "url" else _fill_in(params))
+            except Left:
+                tell("Cancelled.")
+                return ElicitResult(action="cancel")
+
+    async def sample(self, params: CreateMessageParams) -> CreateMessageResult | None:
+        """Let the user write what the server wants a language model to write. None: the user does not want to."""
+        async with self._lock:
+            tell(f"\n{self.who} wants a language model to go on with this (at most {params.max_tokens} tokens):")
+            if params.system_prompt:
+                tell(f"  system: {safe(params.system_prompt)}")
+            for message in params.messages:
+                for block in message.blocks:
+                    tell(f"  {message.role}: {spoken_text(block)}")
+            try:
+                text = await _written() if await _decided("Write its answer?", default="accept") == "accept" else ""
+            except Left:
+                text = ""
+            if not text:
+                tell("Declined.")
+                return None
+            content = TextContent(text=text)
+            return CreateMessageResult(role="assistant", content=content, model=MODEL, stop_reason="endTurn")
+
+
 def has_terminal() -> bool:
     """Tell whether there is somebody to ask."""
     return sys.stdin.isatty() and sys.stderr.isatty()
-
-
-async def answer(params: ElicitParams) -> ElicitResult:
-    """Ask the user what the server wants to know."""
-    tell(f"\nThe server asks: {safe(params.message)}")
-    if not has_terminal():
-        tell("Declined, as this is not a terminal.")
-        return ElicitResult(action="decline")
-    try:
-        return await (_visit(str(params.url)) if params.mode == "url" else _fill_in(params))
-    except Left:
-        tell("Cancelled.")
-        return ElicitResult(action="cancel")
 
 
 def tell(text: str) -> None:
@@ -63,26 +121,71 @@ async def line(prompt: str) -> str:
 
 
 async def _visit(url: str) -> ElicitResult:
-    tell(f"It wants you to visit this address:\n  {safe(url)}")
-    return ElicitResult(action="accept" if await _confirmed("Do you agree, and did you open it?") else "decline")
+    tell(f"It wants you to visit this address:\n  {one_line(url)}")
+    host = safe(host_of(url))
+    tell(f"  which is on {_BOLD}{host}{_PLAIN}" if sys.stderr.isatty() else f"  which is on {host}")
+    for warning in warnings_about(url):
+        tell(f"  WARNING: {safe(warning)}")
+    return ElicitResult(action=await _decided("Do you agree, and did you open it?", default="decline"))
 
 
 async def _fill_in(params: ElicitParams) -> ElicitResult:
     schema = cast("dict[str, Any]", params.requested_schema)
-    if not await _confirmed("Answer?", default=True):
-        return ElicitResult(action="decline")
+    if not schema.get("properties"):
+        return ElicitResult(
+            action=(action := await _decided("Do you agree?")), content={} if action == "accept" else None
+        )
+    action = await _decided("Fill in the form?", default="accept")
+    content: dict[str, ElicitValue] = {}
+    while action == "accept":
+        content = await _fields(schema, content)
+        tell("This would be sent:")
+        for name, value in content.items():
+            tell(f"  {one_line(name)}: {one_line(value if isinstance(value, str) else as_json(value))}")
+        said = await _decided("Send it? `edit` goes through it again.", default="accept", more="edit")
+        if said == "accept":
+            return ElicitResult(action="accept", content=content)
+        action = "accept" if said is None else said
+    return ElicitResult(action=action)
+
+
+async def _fields(schema: dict[str, Any], before: Mapping[str, ElicitValue]) -> dict[str, ElicitValue]:
+    """Ask for all fields; those that were filled in before have their value as the default."""
     required = schema.get("required", ())
     content: dict[str, ElicitValue] = {}
-    for name, field in schema.get("properties", {}).items():
-        value = await _field(name, field, needed=name in required)
+    for name, field in schema["properties"].items():
+        known = {**field, "default": before[name]} if name in before else field
+        value = await _field(name, known, needed=name in required)
         if value is not None:
             content[name] = value
-    return ElicitResult(action="accept", content=content)
+    return content
 
 
-async def _confirmed(question: str, *, default: bool = False) -> bool:
-    text = (await line(f"{question} [{'Y/n' if default else 'y/N'}]")).lower()
-    return text in _YES or (default and text == "")
+async def _written() -> str:
+    """Read lines until an empty one."""
+    tell("Write the answer; an empty line ends it.")
+    lines: list[str] = []
+    while text := await line(">"):
+        lines.append(text)
+    return "\n".join(lines)
+
+
+@overload
+async def _decided(question: str, *, default: Action | None = None) -> Action: ...
+@overload
+async def _decided(question: str, *, default: Action | None = None, more: str) -> Action | None: ...
+async def _decided(question: str, *, default: Action | None = None, more: str = "") -> Action | None:
+    """Ask for yes, no or cancel, until it is one of them, or `more`, which is None."""
+    shown = f"{'Y' if default == 'accept' else 'y'}/{'N' if default == 'decline' else 'n'}/cancel"
+    words = f"{shown}/{more}" if more else shown
+    while True:
+        text = (await line(f"{question} [{words}]")).lower()
+        if more and text == more:
+            return None
+        action = _SAID.get(text) if text else default
+        if action is not None:
+            return action
+        tell(f"  Please answer one of {words.lower()}.")
 
 
 async def _field(name: str, field: Mapping[str, Any], *, needed: bool) -> ElicitValue:

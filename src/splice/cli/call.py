@@ -40,12 +40,13 @@ def command(tail: list[str], words: tuple[str, ...], given: str | None, **reach:
             except RPCError as error:
                 raise await _explained(client, name, error) from error
         failed = result.is_error is True
+        text = result_text(result)
         if reach["as_json"]:
             print(as_json(result))
         else:
-            print(result_text(result), file=sys.stderr if failed else sys.stdout)
+            print(text, file=sys.stderr if failed else sys.stdout)
         if failed:
-            raise Stop(FAILED, f"the tool {name} failed")
+            raise Stop(FAILED, f"the tool {name} failed", shown=text or "nothing")
         return OK
 
     return talk(words, tail, call, **reach)
@@ -73,4 +74,4 @@ async def _explained(client: Client, name: str, error: RPCError) -> RPCError:
     if name in known:
         return error
     message = f"{error.message}; there are {', '.join(map(one_line, known))}"
-    return RPCError(message, error.data, code=error.code)
+    return type(error)(message, error.data, code=error.code)

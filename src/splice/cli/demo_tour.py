@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from splice import Client, HTTPServer, StdioServer
-from splice.cli.asking import answer as ask_at_terminal
+from splice.cli.asking import Terminal
 from splice.cli.list import offers_of
 from splice.cli.showing import block_text, contents_text, result_text
 from splice.cli.text import one_line
@@ -58,6 +58,7 @@ class Tour:
         self.seen = Seen(transport)
         self._out = out
         self._interactive = interactive
+        self._terminal = Terminal("the demo's server")
 
     async def walk(self, place: StdioServer | HTTPServer, protocol: str) -> Seen:
         """Connect and show everything. Raises `MCPError`."""
@@ -73,7 +74,7 @@ class Tour:
 
     async def _offers(self, client: Client) -> None:
         await client.set_log_level("info")
-        offers = await offers_of(client)
+        offers, _ = await offers_of(client)
         self.seen.tools = [one_line(each.name) for each in offers["tools"]]
         self.seen.resources = [one_line(each.uri) for each in offers["resources"]]
         self.seen.prompts = [one_line(each.name) for each in offers["prompts"]]
@@ -115,7 +116,7 @@ class Tour:
     async def _answer(self, params: ElicitParams) -> ElicitResult:
         self.seen.asked += 1
         if self._interactive:
-            return await ask_at_terminal(params)
+            return await self._terminal.elicit(params)
         self._say("", f"the server asks: {one_line(params.message)}", "yellow")
         answers = ", ".join(f"{name} {value}" for name, value in GUEST.items())
         self._say("", f"answered without a terminal: {answers}", "yellow")

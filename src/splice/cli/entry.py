@@ -7,12 +7,11 @@ and over, is recognized right here: no argument parser, no colours, no web serve
 import io
 import os
 import sys
-import traceback
 from collections.abc import Sequence
 from importlib import import_module
 
+from splice.cli.failures import escape_logs, tell
 from splice.cli.outcomes import FAILED, INTERRUPTED, OK, USAGE, Stop
-from splice.cli.text import safe
 
 COMMANDS = {
     "demo": "Show what Splice does: a server, a client, both eras, stdio and HTTP.",
@@ -45,14 +44,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code. Never raises, and prints no traceback without `--debug`."""
     words = sys.argv[1:] if argv is None else list(argv)
     _prepare_streams()
-    debug = "--debug" in words[: words.index("--") if "--" in words else None]
+    escape_logs()
+    options = words[: words.index("--") if "--" in words else None]
+    debug, json = "--debug" in options, "--json" in options
     try:
         code = _dispatch(words)
         sys.stdout.flush()
     except Stop as stop:
-        if debug:
-            traceback.print_exc()
-        print(f"splice: {stop}", file=sys.stderr)
+        tell(stop, debug=debug, json=json)
         return stop.code
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -60,10 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter complains when it ends
         return FAILED
     except Exception as error:  # noqa: BLE001 - the last resort: a defect of ours, told in one line
-        if debug:
-            traceback.print_exc()
-        hint = "" if debug else "; --debug shows where"
-        print(f"splice: unexpected {type(error).__name__}: {safe(str(error))}{hint}", file=sys.stderr)
+        tell(error, debug=debug, json=json)
         return FAILED
     return code
 
@@ -83,7 +79,7 @@ def _prepare_streams() -> None:
 
 def _dispatch(words: list[str]) -> int:
     match words:
-        case ["run", file] if not file.startswith("-"):
+        case ["run", file] | ["run", file, "--debug"] if not file.startswith("-"):
             from splice.cli.loading import run_file  # noqa: PLC0415 - only this command loads a server
 
             run_file(file)

@@ -15,8 +15,13 @@ INTERRUPTED = 130
 
 
 class Stop(Exception):
-    """Ends a command with an exit code and one line that says what happened, where, and what to do."""
+    """Ends a command with an exit code and one line that says what happened, where, and what to do.
 
-    def __init__(self, code: int, message: str) -> None:
+    `shown` is the failed result, if it was printed already. `said` is what the server wrote to stderr about it.
+    """
+
+    def __init__(self, code: int, message: str, *, shown: str = "") -> None:
         super().__init__(message)
         self.code = code
+        self.shown = shown
+        self.said = ""

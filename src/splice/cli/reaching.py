@@ -7,16 +7,21 @@ from typing import Any, TypedDict, TypeVar, Unpack
 
 import click
 
-from splice import Client, MCPError, RequestTimeout, RPCError
-from splice.cli.asking import answer
+from splice import Client, InternalError, MCPError, RequestTimeout, RPCError
+from splice.cli.asking import Terminal, has_terminal
 from splice.cli.outcomes import FAILED, UNREACHABLE, USAGE, Stop
+from splice.cli.stderr import has_reference
 from splice.cli.targets import Target, take_target
 from splice.cli.text import as_json, one_line, safe
+from splice.transports.stdio.processes import how_it_ended
 from splice.types import VERSIONS, LogParams
 
 F = TypeVar("F", bound=Callable[..., Any])
 PROTOCOLS = ("auto", "legacy", "modern", *VERSIONS)
-TARGET_HELP = "TARGET is a URL, a .py file with a Splice server, or a command after `--`."
+TARGET_HELP = (
+    "TARGET is a URL, a .py file with a Splice server (server.py, server.py:name), module:name, an entry of a host's "
+    "configuration (mcp.json#name), or a command after `--`."
+)
 
 
 class Reach(TypedDict):
@@ -26,6 +31,7 @@ class Reach(TypedDict):
     timeout: float
     header: tuple[str, ...]
     as_json: bool
+    debug: bool
 
 
 def reach_options(command: F) -> F:
@@ -40,8 +46,8 @@ def reach_options(command: F) -> F:
             type=click.FloatRange(min=0, min_open=True), help="How long to wait for an answer.",
         ),
         click.option("--header", multiple=True, metavar="'NAME: VALUE'", help="HTTP header to send. Repeatable."),
-        click.option("--json", "as_json", is_flag=True, help="Print the result as JSON, all of it."),
-        click.option("--debug", is_flag=True, expose_value=False, help="Show tracebacks."),
+        click.option("--json", "as_json", is_flag=True, help="Print the result, or the error, as JSON."),
+        click.option("--debug", is_flag=True, help="Show tracebacks, and what the server writes to stderr."),
     )  # fmt: skip
     for option in reversed(options):
         command = option(command)
@@ -58,31 +64,50 @@ def talk(
 
     Raises `Stop`.
     """
-    target, rest = take_target(words, tail, reach["header"])
-    return asyncio.run(_talk(target, lambda client: work(client, rest), reach))
+    target, rest = take_target(words, tail, reach["header"], debug=reach["debug"])
+    try:
+        return asyncio.run(_talk(target, lambda client: work(client, rest), reach))
+    except Stop as stop:  # the server is gone, so all it wrote has arrived
+        told = f"{stop.shown}\n{stop}"
+        if stop.code == UNREACHABLE or isinstance(stop.__cause__, InternalError) or has_reference(told):
+            stop.said = target.stderr.about(told)
+        raise
 
 
 async def _talk(target: Target, work: Callable[[Client], Awaitable[int]], reach: Reach) -> int:
+    terminal = Terminal(target.name)
     client = Client(
-        target.place, on_elicit=answer, on_log=show_log, protocol=reach["protocol"], timeout=reach["timeout"]
+        target.place,
+        on_elicit=terminal.elicit,
+        on_sample=terminal.sample if has_terminal() else None,
+        on_log=show_log,
+        protocol=reach["protocol"],
+        timeout=reach["timeout"],
     )
     try:
         await client.open()
     except (MCPError, OSError, TimeoutError) as error:
-        why = told(error).removeprefix(target.name).lstrip(" :")
-        raise Stop(UNREACHABLE, f"could not connect to {target.name}: {why}") from error
+        raise _unreachable(target, error) from error
     except ValueError as error:
         raise Stop(USAGE, f"{target.name}: {error}") from error
+    terminal.server = client.server_info.name
     try:
         return await work(client)
     except RPCError as error:
-        if reach["as_json"]:
-            print(as_json({"error": {"code": error.code, "message": error.message, "data": error.data}}))
         raise Stop(FAILED, f"{target.name} answered with an error: {told(error)}") from error
     except MCPError as error:
         raise Stop(FAILED, f"{target.name}: {told(error)}") from error
     finally:
         await client.close()
+
+
+def _unreachable(target: Target, error: Exception) -> Stop:
+    """Say why there is no server; if it was a `splice run` that was used wrongly, in its words."""
+    complaint = target.stderr.complaint()
+    if complaint is not None and how_it_ended(USAGE) in str(error):
+        return Stop(USAGE, complaint)
+    why = told(error).removeprefix(target.name).lstrip(" :")
+    return Stop(UNREACHABLE, f"could not connect to {target.name}: {why}")
 
 
 def told(error: BaseException) -> str:

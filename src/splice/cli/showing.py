@@ -3,8 +3,9 @@
 import json
 from typing import Any
 
-from splice.cli.arguments import choices_of, kinds_of
+from splice.cli.arguments import choices_of, kinds_of, resolved
 from splice.cli.text import as_json, one_line, safe, size
+from splice.protocol.content import SamplingBlock
 from splice.types import (
     AudioContent,
     CallToolResult,
@@ -12,11 +13,17 @@ from splice.types import (
     EmbeddedResource,
     ImageContent,
     Prompt,
+    Resource,
     ResourceContents,
     ResourceLink,
+    ResourceTemplate,
     TextContent,
     Tool,
+    ToolAnnotations,
 )
+
+MAX_DEPTH = 4
+"""How deep types are shown inside of types."""
 
 
 def result_text(result: CallToolResult) -> str:
@@ -35,8 +42,15 @@ def block_text(block: ContentBlock) -> str:
             return f"[{block.type}: {one_line(block.mime_type)}, {_decoded_size(block.data)}]"
         case ResourceLink():
             return f"[link to {one_line(block.uri)}: {one_line(block.name)}]"
+        case EmbeddedResource(resource=ResourceContents(text=str(text), uri=uri)):
+            return f"[resource {one_line(uri)}]\n{safe(text)}"
         case EmbeddedResource():
             return contents_text(block.resource)
+
+
+def spoken_text(block: SamplingBlock) -> str:
+    """Write a block of a message to a language model."""
+    return block_text(block) if isinstance(block, TextContent | ImageContent | AudioContent) else f"[{block.type}]"
 
 
 def contents_text(contents: ResourceContents) -> str:
@@ -49,11 +63,26 @@ def contents_text(contents: ResourceContents) -> str:
 
 def tool_signature(tool: Tool) -> str:
     """Write how a tool is called: `add(a: integer, b: integer = 1)`."""
-    schema = tool.input_schema
-    required = schema.get("required", ())
-    properties = schema.get("properties", {})
-    parameters = (_parameter(name, each, schema, needed=name in required) for name, each in properties.items())
-    return f"{one_line(tool.name)}({', '.join(parameters)})"
+    return f"{one_line(tool.name)}({one_line(_members(tool.input_schema, tool.input_schema, MAX_DEPTH))})"
+
+
+def tool_marks(tool: Tool) -> str:
+    """Write the hints that the server gives about a tool: `[read-only]`."""
+    hints = tool.annotations or ToolAnnotations()
+    said = {
+        "read-only": hints.read_only_hint,
+        "destructive": hints.destructive_hint and not hints.read_only_hint,
+        "idempotent": hints.idempotent_hint and not hints.read_only_hint,
+    }
+    marks = ", ".join(name for name, value in said.items() if value)
+    return f"[{marks}]" if marks else ""
+
+
+def title_of(offer: Tool | Prompt | Resource | ResourceTemplate) -> str:
+    """Write the name for people; empty if there is none that says more than the other."""
+    hints = offer.annotations if isinstance(offer, Tool) else None
+    title = one_line(offer.title or (hints.title if hints else None) or "")
+    return "" if title == offer.name else title
 
 
 def prompt_signature(prompt: Prompt) -> str:
@@ -63,11 +92,35 @@ def prompt_signature(prompt: Prompt) -> str:
     return f"{one_line(prompt.name)}({', '.join(words)})"
 
 
-def _parameter(name: str, schema: Any, root: dict[str, Any], *, needed: bool) -> str:
-    choices = choices_of(schema, root)
-    kind = " | ".join(json.dumps(each) for each in choices) or " | ".join(kinds_of(schema, root)) or "any"
+def _members(schema: dict[str, Any], root: dict[str, Any], depth: int) -> str:
+    """Write the members of an object: `a: integer, b?: string`."""
+    required, properties = schema.get("required", ()), schema.get("properties", {})
+    return ", ".join(_parameter(name, each, root, name in required, depth) for name, each in properties.items())
+
+
+def _parameter(name: str, schema: Any, root: dict[str, Any], needed: bool, depth: int) -> str:
     default = f" = {json.dumps(schema['default'])}" if isinstance(schema, dict) and "default" in schema else ""
-    return one_line(f"{name}{'' if needed or default else '?'}: {kind}{default}")
+    return f"{name}{'' if needed or default else '?'}: {_kind(schema, root, depth)}{default}"
+
+
+def _kind(schema: Any, root: dict[str, Any], depth: int) -> str:
+    """Write a type: `integer`, `"a" | "b"`, `[string]`, `{title: string, tags?: [string]}`."""
+    if choices := choices_of(schema, root):
+        return " | ".join(json.dumps(each) for each in choices)
+    found = resolved(schema, root)
+    branches = [] if found.get("type") else [*found.get("anyOf", ()), *found.get("oneOf", ())]
+    if branches and depth:
+        return " | ".join(dict.fromkeys(_kind(each, root, depth - 1) for each in branches))
+    return " | ".join(_nested(kind, found, root, depth) for kind in kinds_of(found, root)) or "any"
+
+
+def _nested(kind: str, schema: dict[str, Any], root: dict[str, Any], depth: int) -> str:
+    if depth and kind == "object" and schema.get("properties"):
+        return f"{{{_members(schema, root, depth - 1)}}}"
+    if depth and kind == "array" and schema.get("items"):
+        inner = _kind(schema["items"], root, depth - 1)
+        return f"[{inner}]"
+    return kind
 
 
 def _decoded_size(base64: str) -> str:

@@ -12,7 +12,7 @@ an object with `connect`                          a `Target` of your own
 import re
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, cast
 
@@ -64,23 +64,31 @@ class Holder(Protocol):
 class StdioServer:
     """A server to be started as a child process.
 
-    Besides `env` it sees only a little of our environment: PATH, HOME, the locale and the like.
+    Besides `env` it sees only a little of our environment: PATH, HOME, the locale and the like. `on_stderr` is given
+    what it writes to stderr, as it comes.
     """
 
     kind = "stdio"
 
     def __init__(
-        self, command: str, *args: str, env: Mapping[str, str] | None = None, cwd: str | Path | None = None
+        self,
+        command: str,
+        *args: str,
+        env: Mapping[str, str] | None = None,
+        cwd: str | Path | None = None,
+        on_stderr: Callable[[bytes], None] | None = None,
     ) -> None:
         self.command = (command, *args)
         self.name = shlex.join([Path(command).name, *args])[:_SHOWN_NAME]
         """The command, in short."""
         self.env = env
         self.cwd = cwd
+        self.on_stderr = on_stderr
 
     async def connect(self, receiver: Receiver) -> Link:
         """Start the process."""
-        return await spawn(self.command, env=self.env, cwd=self.cwd, name=self.name, receiver=receiver)
+        options: dict[str, Any] = {"env": self.env, "cwd": self.cwd, "name": self.name, "on_stderr": self.on_stderr}
+        return await spawn(self.command, receiver=receiver, **options)
 
 
 class HTTPServer:

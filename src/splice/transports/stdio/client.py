@@ -53,12 +53,15 @@ async def spawn(
     env: Mapping[str, str] | None = None,
     cwd: str | Path | None = None,
     name: str | None = None,
+    on_stderr: Callable[[bytes], None] | None = None,
 ) -> "StdioLink":
     """Start a server and return the link to it. `name` is what errors and logs call it.
 
+    `on_stderr` is given what it writes to stderr, as it comes.
+
     Raises `ConnectFailed` if the program cannot be started.
     """
-    link = StdioLink(name or Path(command[0]).name, receiver)
+    link = StdioLink(name or Path(command[0]).name, receiver, on_stderr)
     options: dict[str, Any] = {"env": processes.environment(env), "cwd": cwd, **processes.OWN_GROUP}
     try:
         await asyncio.get_running_loop().subprocess_exec(lambda: link, *command, **options)
@@ -98,13 +101,14 @@ class StdioLink(asyncio.SubprocessProtocol, Link):
     _transport: asyncio.SubprocessTransport
     _input: asyncio.WriteTransport
 
-    def __init__(self, name: str, receiver: Receiver) -> None:
+    def __init__(self, name: str, receiver: Receiver, on_stderr: Callable[[bytes], None] | None = None) -> None:
         def serve(exchange: ChannelExchange) -> Coroutine[Any, Any, Response]:
             return receiver.answer(exchange.request)
 
         self.name = name
         self.errors = bytearray()
         """The last of what the child wrote to stderr."""
+        self._on_stderr = on_stderr
         self.channel = LineChannel(self._write, serve, receiver.hear, Sender(kind="stdio"), skip=self._skip)
         self.state = State.RUNNING
         self._loop = asyncio.get_running_loop()
@@ -226,6 +230,8 @@ class StdioLink(asyncio.SubprocessProtocol, Link):
         if fd == 1:
             self._output.take(data)
         else:
+            if self._on_stderr is not None:
+                self._on_stderr(data)
             self.errors += data
             del self.errors[:-STDERR_BYTES]
 
