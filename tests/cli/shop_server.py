@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from splice import Context, Image, Server, ToolError
-from splice.types import ToolAnnotations
+from splice.types import EmbeddedResource, ImageContent, PromptMessage, ResourceContents, ToolAnnotations
 
 server = Server("shop \x1b[31m", version="1.0", instructions="Look \x1b[2J around.")
 
@@ -104,6 +104,13 @@ def item(name: str) -> str:
 @server.prompt(description="Greet \x1b[31msomebody.")
 def greet(name: str, tone: str = "kind") -> str:
     return f"Greet {name}, {tone}.\x1b[0m"
+
+
+@server.prompt
+def look() -> list[PromptMessage]:
+    picture = ImageContent(data="MTIz", mime_type="image/png")
+    page = EmbeddedResource(resource=ResourceContents(uri="shop://evil", text="a\x1b"))
+    return [PromptMessage(role="user", content=picture), PromptMessage(role="user", content=page)]
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import splice.cli
 from cli.conftest import LIMIT_SECONDS, SERVER, Splice, splice_process
 from splice import Server
 from splice.cli import main
-from splice.cli.entry import COMMANDS
+from splice.cli.commands import COMMANDS
 from splice.cli.outcomes import FAILED, INTERRUPTED, OK, USAGE
 
 REQUEST = {
@@ -59,7 +59,10 @@ def test_version(splice: Splice) -> None:
 def test_an_unknown_command_is_told_the_known_ones(splice: Splice) -> None:
     done = splice("lst")
     assert done.code == USAGE
-    assert done.err == "splice: there is no command 'lst'; there are demo, run, list, call, read, prompt\n"
+    assert (
+        done.err
+        == "splice: there is no command 'lst'; there are demo, run, list, call, read, prompt, install, completion\n"
+    )
 
 
 @pytest.mark.parametrize(

@@ -9,20 +9,25 @@ from splice import Client, RPCError
 from splice.cli.arguments import json_object, pairs, typed
 from splice.cli.outcomes import FAILED, OK, USAGE, Stop
 from splice.cli.progress import ProgressLine
-from splice.cli.reaching import TARGET_HELP, Reach, reach_options, talk
+from splice.cli.reaching import TARGET_HELP, Reach, output_option, reach_options, talk, words_of
+from splice.cli.saving import binaries, save
 from splice.cli.showing import result_text
 from splice.cli.text import as_json, one_line
+from splice.types import CallToolResult
 
 
 @click.command(
     epilog=f"{TARGET_HELP} Values are read as the tool's schema says: numbers, true and false, JSON for lists and "
     "objects; the rest is text. Arguments may also be one JSON object: splice call server.py add '{\"a\": 1}'."
 )
-@click.argument("words", nargs=-1, metavar="TARGET TOOL [KEY=VALUE]...")
+@words_of("TARGET TOOL [KEY=VALUE]...")
 @click.option("--args", "given", metavar="JSON", help="The arguments as a JSON object; `-` reads it from stdin.")
+@output_option
 @reach_options
 @click.pass_obj
-def command(tail: list[str], words: tuple[str, ...], given: str | None, **reach: Unpack[Reach]) -> int:
+def command(
+    tail: list[str], words: tuple[str, ...], given: str | None, output: str | None, **reach: Unpack[Reach]
+) -> int:
     """Call a tool and print its result.
 
     Progress and log messages go to stderr. What the server asks the user is asked here, or declined where there is
@@ -39,17 +44,21 @@ def command(tail: list[str], words: tuple[str, ...], given: str | None, **reach:
                 result = await client.call_tool(name, arguments, progress=progress)
             except RPCError as error:
                 raise await _explained(client, name, error) from error
-        failed = result.is_error is True
-        text = result_text(result)
-        if reach["as_json"]:
-            print(as_json(result))
-        else:
-            print(text, file=sys.stderr if failed else sys.stdout)
-        if failed:
-            raise Stop(FAILED, f"the tool {name} failed", shown=text or "nothing")
+        _show(result, as_json_=reach["as_json"])
+        if result.is_error is True:
+            raise Stop(FAILED, f"the tool {name} failed", shown=result_text(result) or "nothing")
+        if output is not None:
+            save(output, binaries(result.content))
         return OK
 
     return talk(words, tail, call, **reach)
+
+
+def _show(result: CallToolResult, *, as_json_: bool) -> None:
+    if as_json_:
+        print(as_json(result))
+    else:
+        print(result_text(result), file=sys.stderr if result.is_error is True else sys.stdout)
 
 
 async def _arguments(client: Client, name: str, said: list[str], given: str | None) -> dict[str, Any]:

@@ -8,26 +8,17 @@ import io
 import os
 import sys
 from collections.abc import Sequence
-from importlib import import_module
 
+from splice.cli.commands import COMMANDS, command_of
 from splice.cli.failures import escape_logs, tell
 from splice.cli.outcomes import FAILED, INTERRUPTED, OK, USAGE, Stop
-
-COMMANDS = {
-    "demo": "Show what Splice does: a server, a client, both eras, stdio and HTTP.",
-    "run": "Run the server in a Python file, on stdin and stdout or as a web server.",
-    "list": "List what a server offers.",
-    "call": "Call a tool.",
-    "read": "Read a resource.",
-    "prompt": "Fill in a prompt.",
-}
 
 HELP = f"""Usage: splice COMMAND [ARGUMENTS]
 
 Model Context Protocol servers and clients.
 
 Commands:
-{chr(10).join(f"  {name:<8}{summary}" for name, summary in COMMANDS.items())}
+{chr(10).join(f"  {name:<12}{summary}" for name, summary in COMMANDS.items())}
 
 `splice COMMAND --help` tells more about one. `splice --version` prints the version.
 A server is named by its URL, its .py file, or its command after `--`:
@@ -45,6 +36,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if argv is None else list(argv)
     _prepare_streams()
     escape_logs()
+    if instruction := os.environ.get("_SPLICE_COMPLETE"):
+        from splice.cli.completion import complete  # noqa: PLC0415 - only a shell that completes words needs it
+
+        return complete(instruction)
     options = words[: words.index("--") if "--" in words else None]
     debug, json = "--debug" in options, "--json" in options
     try:
@@ -103,7 +98,7 @@ def _command(name: str, words: list[str]) -> int:
     """Let click read the words up to `--`; what follows is a server's command line and reaches the command as it is."""
     import click  # noqa: PLC0415 - `splice run FILE` must start without it
 
-    command: click.Command = import_module(f"splice.cli.{name}").command
+    command = command_of(name)
     cut = words.index("--") if "--" in words else len(words)
     try:
         with command.make_context(f"splice {name}", words[:cut], obj=words[cut + 1 :]) as context:

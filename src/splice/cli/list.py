@@ -11,7 +11,7 @@ from splice import Client, MCPError, MethodNotFound
 from splice.cli.colours import console
 from splice.cli.failures import described
 from splice.cli.outcomes import FAILED, OK, USAGE, Stop
-from splice.cli.reaching import TARGET_HELP, Reach, reach_options, talk, told
+from splice.cli.reaching import TARGET_HELP, Reach, reach_options, talk, told, words_of
 from splice.cli.showing import prompt_signature, title_of, tool_marks, tool_signature
 from splice.cli.text import as_json, one_line, safe
 from splice.types import Prompt, Resource, ResourceTemplate, Tool
@@ -26,7 +26,7 @@ HEADINGS = {
 
 
 @click.command(epilog=TARGET_HELP)
-@click.argument("words", nargs=-1, metavar="TARGET")
+@words_of("TARGET")
 @reach_options
 @click.pass_obj
 def command(tail: list[str], words: tuple[str, ...], **reach: Unpack[Reach]) -> int:

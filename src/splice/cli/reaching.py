@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, TypedDict, TypeVar, Unpack
 
 import click
+from click.shell_completion import CompletionItem
 
 from splice import Client, InternalError, MCPError, RequestTimeout, RPCError
 from splice.cli.asking import Terminal, has_terminal
@@ -34,6 +35,16 @@ class Reach(TypedDict):
     debug: bool
 
 
+def files(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
+    """Let the shell complete a TARGET as the file that it may be."""
+    return [CompletionItem(incomplete, type="file")]
+
+
+def words_of(metavar: str) -> Callable[[F], F]:
+    """Add the argument that a command's words are, the TARGET first."""
+    return click.argument("words", nargs=-1, metavar=metavar, shell_complete=files)
+
+
 def reach_options(command: F) -> F:
     """Add those options to a command."""
     options = (
@@ -52,6 +63,12 @@ def reach_options(command: F) -> F:
     for option in reversed(options):
         command = option(command)
     return command
+
+
+output_option = click.option(
+    "--output", metavar="FILE", help="Write what is not text to FILE; several are numbered: FILE-1, FILE-2."
+)
+"""For the commands whose results may hold bytes."""
 
 
 def talk(

@@ -4,10 +4,11 @@ import click
 
 from splice.cli.loading import load_server, run_file
 from splice.cli.outcomes import FAILED, OK, USAGE, Stop
+from splice.cli.reaching import files
 
 
 @click.command(epilog="`splice run FILE` is what a host starts: it speaks MCP over stdin and stdout.")
-@click.argument("target", metavar="FILE[:OBJECT]")
+@click.argument("target", metavar="FILE[:NAME]", shell_complete=files)
 @click.option("--http", is_flag=True, help="Serve HTTP instead of stdin and stdout.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
 @click.option("--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="0: any free one.")

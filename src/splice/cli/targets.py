@@ -83,12 +83,13 @@ def this_splice(*words: str) -> list[str]:
 def _entry(file: str, name: str | None) -> Mapping[str, Any]:
     """Read an entry of a configuration file: the one of that name, or the only one. Raises `Stop`."""
     try:
-        found = json.loads(Path(file).read_text(encoding="utf-8"))
+        found: Any = json.loads(Path(file).read_text(encoding="utf-8"))
     except OSError as error:
         raise Stop(USAGE, f"cannot read {file!r}: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
         raise Stop(USAGE, f"{file} is not JSON: {error}") from error
-    listed = (found.get("mcpServers") or found.get("servers")) if isinstance(found, dict) else None
+    members = cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+    listed = members.get("mcpServers") or members.get("servers")
     if not isinstance(listed, dict) or not listed:
         raise Stop(USAGE, f"{file} has no servers: it needs an object `mcpServers`, or `servers`")
     servers = cast("dict[str, Any]", listed)

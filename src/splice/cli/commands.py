@@ -1,0 +1,24 @@
+"""The commands by name. Each lives in a file of its own, which is imported when it is called."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import click
+
+COMMANDS = {
+    "demo": "Show what Splice does: a server, a client, both eras, stdio and HTTP.",
+    "run": "Run the server in a Python file, on stdin and stdout or as a web server.",
+    "list": "List what a server offers.",
+    "call": "Call a tool.",
+    "read": "Read a resource.",
+    "prompt": "Fill in a prompt.",
+    "install": "Let a host, such as Claude Desktop or VS Code, use a server.",
+    "completion": "Print the script that completes words in your shell.",
+}
+
+
+def command_of(name: str) -> "click.Command":
+    """Import a command."""
+    command: click.Command = import_module(f"splice.cli.{name}").command
+    return command
