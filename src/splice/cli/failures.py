@@ -45,6 +45,11 @@ def tell(error: Exception, *, debug: bool, json: bool) -> None:
         print(error.said, file=sys.stderr)
 
 
+def tell_note(text: str) -> None:
+    """Tell something beside the result."""
+    print(f"splice: {safe(text)}", file=sys.stderr, flush=True)
+
+
 def described(error: BaseException) -> dict[str, Any]:
     """Describe an error for programs: its type and message; code and data if it is a JSON-RPC error."""
     cause = error.__cause__ if isinstance(error, Stop) else error

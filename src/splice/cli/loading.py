@@ -83,7 +83,7 @@ def _import_file(path: Path) -> ModuleType:
     """Import a file under its own name, as if Python had been started with it, or as the part of its package."""
     if not path.is_file():
         raise Stop(USAGE, f"there is no file {str(path)!r}" + ("" if path.suffix else "; a server is a .py file"))
-    root, name = _package_of(path.resolve())
+    root, name = package_of(path.resolve())
     sys.path.insert(0, str(root))
     if name is not None:
         return import_module(name)
@@ -97,7 +97,7 @@ def _import_file(path: Path) -> ModuleType:
     return module
 
 
-def _package_of(path: Path) -> tuple[Path, str | None]:
+def package_of(path: Path) -> tuple[Path, str | None]:
     """Find the directory to import a file from, and its name there; None if it is in no package.
 
     A package is passed over that is hidden by an imported one of the same name.

@@ -1,8 +1,11 @@
 """`splice run`: run the server in a Python file."""
 
+from collections.abc import Callable
+from functools import partial
+
 import click
 
-from splice.cli.loading import load_server, run_file
+from splice.cli.loading import is_code, load_server, run_file
 from splice.cli.outcomes import FAILED, OK, USAGE, Stop
 from splice.cli.reaching import files
 
@@ -14,27 +17,47 @@ from splice.cli.reaching import files
 @click.option("--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="0: any free one.")
 @click.option("--path", default="/mcp", show_default=True, help="The MCP endpoint's path.")
 @click.option("--allowed-host", multiple=True, help="A Host header to accept; needed beyond this machine. Repeatable.")
+@click.option("--reload", is_flag=True, help="Start the server anew when a Python file near it changes.")
 @click.option("--debug", is_flag=True, expose_value=False, help="Show tracebacks.")
 @click.pass_context
 def command(
-    context: click.Context, target: str, http: bool, host: str, port: int, path: str, allowed_host: tuple[str, ...]
+    context: click.Context,
+    target: str,
+    http: bool,
+    host: str,
+    port: int,
+    path: str,
+    allowed_host: tuple[str, ...],
+    reload: bool,
 ) -> int:
     """Run the server in a Python file, on stdin and stdout or as a web server.
 
-    OBJECT names the server when the file holds several.
+    NAME is that of the server where the file holds several, or of a function that makes it.
     """
     if not http:
         _refuse_http_options(context)
+    if not http and not reload:
         run_file(target)
         return OK
-    server = load_server(target)
+    options = {"host": host, "port": port, "path": path, "allowed_hosts": allowed_host or None} if http else {}
+    run = _with_reload(target) if reload else load_server(target).run
     try:
-        server.run("http", host=host, port=port, path=path, allowed_hosts=allowed_host or None)
+        run("http" if http else "stdio", **options)
     except ValueError as error:
         raise Stop(USAGE, f"{error} (--allowed-host)" if "allowed_hosts" in str(error) else str(error)) from error
     except OSError as error:
         raise Stop(FAILED, error.strerror or str(error)) from error
     return OK
+
+
+def _with_reload(target: str) -> Callable[..., None]:
+    """Make what runs a front, with the server behind it."""
+    from splice.cli.reload import Front  # noqa: PLC0415 - a server that is not watched starts without it
+    from splice.server.running import run  # noqa: PLC0415 - the same
+
+    if not is_code(target):
+        raise Stop(USAGE, f"there is no file {target!r}; a server is a .py file, or module:name")
+    return partial(run, Front(target))
 
 
 def _refuse_http_options(context: click.Context) -> None:
