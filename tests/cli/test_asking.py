@@ -92,6 +92,8 @@ async def test_what_does_not_fit_is_asked_again(typed: list[str | None], capsys:
         (["no"], {"requested_schema": {"type": "object"}}, "decline"),
         ([None], {"requested_schema": FORM}, "cancel"),
         (["y", "Ann", None], {"requested_schema": FORM}, "cancel"),
+        (["y"], {"requested_schema": {"properties": 5}}, "decline"),
+        (["y"], {"requested_schema": {"properties": {"a": {"enum": 5}}}}, "decline"),
         (["y"], {"mode": "url", "url": "https://example.com"}, "accept"),
         ([""], {"mode": "url", "url": "https://example.com"}, "decline"),
         ([None], {"mode": "url", "url": "https://example.com"}, "cancel"),
@@ -220,6 +222,7 @@ def test_ctrl_c_at_a_question_ends_the_command() -> None:
     assert "Traceback" not in screen.shown
     assert "Sign in, \\x1b[1mplease." in screen.shown
     assert "https://example.com/sign-in" in screen.shown
+    assert "which is on \x1b[1mexample.com\x1b[0m" in screen.shown
 
 
 async def test_a_form_is_reviewed_and_may_be_changed(

@@ -157,11 +157,11 @@ def test_read(splice: Splice) -> None:
 
 
 def test_read_at_a_terminal_describes_bytes() -> None:
-    screen = Screen("read", SERVER, "shop://bytes")
-    assert screen.end() == OK
+    with Screen("read", SERVER, "shop://bytes") as screen:
+        assert screen.end() == OK
     assert screen.shown.splitlines() == ["[shop://bytes: image/png, 3 bytes]"]
-    screen = Screen("read", SERVER, "shop://evil")
-    assert screen.end() == OK
+    with Screen("read", SERVER, "shop://evil") as screen:
+        assert screen.end() == OK
     assert screen.shown.splitlines()[0] == "a\\x1b[31mb"
 
 

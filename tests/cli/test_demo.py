@@ -53,17 +53,17 @@ def test_the_demo_without_a_terminal_runs_as_a_process() -> None:
 
 
 def test_the_demo_asks_at_a_terminal_and_is_colourful() -> None:
-    screen = Screen("demo")
-    for question, text in (
-        ("Fill in the form\\?", "y"),
-        ("name ", "Bob"),
-        ("guests ", "4"),
-        ("place ", "inside"),
-        ("Send it\\?", ""),
-    ):
-        screen.until(question)
-        screen.type(f"{text}\n")
-    assert screen.end() == OK
+    with Screen("demo") as screen:
+        for question, text in (
+            ("Fill in the form\\?", "y"),
+            ("name ", "Bob"),
+            ("guests ", "4"),
+            ("place ", "inside"),
+            ("Send it\\?", ""),
+        ):
+            screen.until(question)
+            screen.type(f"{text}\n")
+        assert screen.end() == OK
     assert "A table for 4, inside, for Bob." in screen.shown
     assert "\x1b[" in screen.shown
 

@@ -91,6 +91,9 @@ NOTE: dict[str, Any] = {
             },
             "t(a?: {next?: {next?: {next?: {next?: object}}}})",
         ),
+        ({"properties": 5}, "t(?)"),
+        ({"properties": {"a": {"enum": 5}}}, "t(?)"),
+        ({"properties": {"a": {"anyOf": [{"$ref": "#/properties/a"}]}}}, "t(?)"),
         ({"properties": {"a": {"$ref": "#/$defs/A"}}, "$defs": {"A": {"type": "object"}}}, "t(a?: object)"),
     ],
 )

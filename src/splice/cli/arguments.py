@@ -15,6 +15,9 @@ from splice.cli.outcomes import USAGE, Stop
 MAX_REFERENCES = 16
 """How many `$ref` in a row are followed; more than this is a circle."""
 
+MALFORMED = (AttributeError, KeyError, RecursionError, TypeError)
+"""Raised when a schema that a server sent is none: reading it whole beforehand would be a second reader of schemas."""
+
 
 def pairs(words: Iterable[str]) -> dict[str, str]:
     """Split `key=value` words. Raises `Stop`."""

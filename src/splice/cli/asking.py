@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias, cast, overload
 
 from splice.cli.addresses import host_of, warnings_about
-from splice.cli.arguments import choices_of, kinds_of, read
+from splice.cli.arguments import MALFORMED, choices_of, kinds_of, read
 from splice.cli.showing import spoken_text
 from splice.cli.text import as_json, one_line, safe
 from splice.types import (
@@ -73,6 +73,9 @@ class Terminal:
             except Left:
                 tell("Cancelled.")
                 return ElicitResult(action="cancel")
+            except MALFORMED:
+                tell("Declined, as the form is malformed.")
+                return ElicitResult(action="decline")
 
     async def sample(self, params: CreateMessageParams) -> CreateMessageResult | None:
         """Let the user write what the server wants a language model to write. None: the user does not want to."""

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from splice.cli.arguments import choices_of, kinds_of, resolved
+from splice.cli.arguments import MALFORMED, choices_of, kinds_of, resolved
 from splice.cli.text import as_json, one_line, safe, size
 from splice.protocol.content import SamplingBlock
 from splice.types import (
@@ -62,8 +62,12 @@ def contents_text(contents: ResourceContents) -> str:
 
 
 def tool_signature(tool: Tool) -> str:
-    """Write how a tool is called: `add(a: integer, b: integer = 1)`."""
-    return f"{one_line(tool.name)}({one_line(_members(tool.input_schema, tool.input_schema, MAX_DEPTH))})"
+    """Write how a tool is called: `add(a: integer, b: integer = 1)`; `add(?)` if its schema is malformed."""
+    try:
+        parameters = _members(tool.input_schema, tool.input_schema, MAX_DEPTH)
+    except MALFORMED:
+        parameters = "?"
+    return f"{one_line(tool.name)}({one_line(parameters)})"
 
 
 def tool_marks(tool: Tool) -> str:

@@ -14,7 +14,7 @@ Seen: TypeAlias = dict[str, tuple[int, int]]
 
 
 def root_of(target: str) -> Path:
-    """Find the directory to watch: that of the file, or of the outermost package it is in; else this one."""
+    """Find the directory to watch: that of the file, or of the outermost package it is in; for modules this one."""
     place, _ = split(target)
     return package_of(Path(place).resolve())[0] if place.endswith(".py") else Path.cwd()
 
