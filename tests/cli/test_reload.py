@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
-from splice import Client, StdioServer
+from splice import Client, RPCError, StdioServer
+from splice.cli import reload
+from splice.cli.reload import Front
 from splice.cli.targets import this_splice
 from splice.types import ElicitParams
 
@@ -43,6 +45,10 @@ async def slow(ctx: Context) -> str:
 async def confirm(ctx: Context) -> str:
     answer = await ctx.elicit("Sure?", {"type": "object", "properties": {"sure": {"type": "boolean"}}})
     return f"{answer.action} {NAME}"
+
+@server.tool
+async def where(ctx: Context) -> str:
+    return " ".join(root.uri for root in await ctx.roots())
 
 @server.tool
 def die() -> str:
@@ -99,16 +105,23 @@ class Shop:
                 return uri
 
     @asynccontextmanager
-    async def client(self, protocol: str, **options: Any) -> AsyncIterator[Client]:
+    async def client(self, protocol: str, *, inside: bool = True, **options: Any) -> AsyncIterator[Client]:
+        """Connect to a front: in this process, or as a host does."""
         command = this_splice("run", str(self.path), "--reload")
-        target = StdioServer(*command, cwd=self.directory, on_stderr=self.hear_stderr)
+        program = StdioServer(*command, cwd=self.directory, on_stderr=self.hear_stderr)
+        front = Front(str(self.path))
+        target = front if inside else program
         changed = lambda change: self.changes.put_nowait((change.kind, change.uri))  # noqa: E731
         async with Client(target, protocol=protocol, on_change=changed, **options) as client:
             yield client
+            await client.close()
+            await front.drain()
+            await front.close()
 
 
 @pytest.fixture
-def shop(tmp_path: Path) -> Shop:
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shop:
+    monkeypatch.chdir(tmp_path)
     return Shop(tmp_path)
 
 
@@ -121,8 +134,9 @@ async def text(client: Client, tool: str, **options: Any) -> str:
     return (await client.call_tool(tool, {}, **options)).text
 
 
-async def test_a_changed_file_is_loaded_and_the_client_is_told(shop: Shop, protocol: str) -> None:
-    async with asyncio.timeout(LIMIT_SECONDS), shop.client(protocol) as client:
+@pytest.mark.parametrize("inside", [True, False])
+async def test_a_changed_file_is_loaded_and_the_client_is_told(shop: Shop, protocol: str, inside: bool) -> None:
+    async with asyncio.timeout(LIMIT_SECONDS), shop.client(protocol, inside=inside) as client:
         assert client.server.name == "shop"
         assert "more" not in [tool.name for tool in await client.list_tools()]
         assert await text(client, "name") == "one"
@@ -142,8 +156,13 @@ async def test_results_are_those_of_the_version(shop: Shop, protocol: str) -> No
         assert (tools["number"].output_schema or {})["type"] == ("integer" if protocol == "modern" else "object")
 
 
-async def test_a_file_that_does_not_load_leaves_the_old_server_running(shop: Shop, protocol: str) -> None:
-    async with asyncio.timeout(LIMIT_SECONDS), shop.client(protocol) as client:
+@pytest.mark.parametrize("inside", [True, False])
+async def test_a_file_that_does_not_load_leaves_the_old_server_running(
+    shop: Shop, protocol: str, monkeypatch: pytest.MonkeyPatch, inside: bool
+) -> None:
+    monkeypatch.setattr(reload, "_show", shop.hear_stderr)
+    monkeypatch.setattr(reload, "tell_note", lambda text: shop.hear_stderr(text.encode()))
+    async with asyncio.timeout(LIMIT_SECONDS), shop.client(protocol, inside=inside) as client:
         assert await text(client, "name") == "one"
         shop.name("two")
         shop.path.write_text("raise RuntimeError('not yet')\n")
@@ -215,6 +234,23 @@ async def test_a_server_that_dies_is_started_again_for_the_next_call(shop: Shop,
         with pytest.raises(Exception, match=r"The server behind --reload: .*exited with code 3"):
             await text(client, "die")
         assert await text(client, "name") == "one"
+
+
+async def test_notifications_pass_and_roots_are_asked_for(shop: Shop, protocol: str) -> None:
+    roots = ["file:///one"]
+    async with asyncio.timeout(LIMIT_SECONDS), shop.client(protocol, roots=lambda: roots) as client:
+        assert await text(client, "where") == "file:///one"
+        roots[:] = ["file:///two"]
+        await client.roots_changed()
+        assert await text(client, "where") == "file:///two"
+
+
+async def test_what_the_server_refuses_is_refused(shop: Shop, protocol: str) -> None:
+    async with asyncio.timeout(LIMIT_SECONDS), shop.client(protocol) as client:
+        with pytest.raises(RPCError, match="nope"):
+            await client.call_tool("nope")
+        with pytest.raises(RPCError):
+            await client.read_resource("shop://nope")
 
 
 async def test_the_port_stays(shop: Shop, protocol: str) -> None:

@@ -92,10 +92,9 @@ class Child:
             if not self._calls:
                 self._idle.set()
 
-    async def retire(self) -> None:
-        """End it when its calls are done."""
+    async def idle(self) -> None:
+        """Wait until its calls are done."""
         await self._idle.wait()
-        await self.link.close()
 
 
 class Line:
@@ -105,6 +104,9 @@ class Line:
         self._target = target
         self._session = session
         self._child: Child | None = None
+        """The one that is given what comes."""
+        self._children: set[Child] = set()
+        """This one, and those before that still work."""
         self._starting = asyncio.Lock()
         self._running: dict[str, Exchange] = {}
         """The requests that a child works on, by the ids that we gave them."""
@@ -244,12 +246,17 @@ class Line:
             fresh = await self._started()
             old, self._child = self._child, fresh
         if old is not None:
-            self._background.start(old.retire())
+            self._background.start(self._retire(old))
         for stretch in tuple(self._streams):
             stretch.end(_Replaced())
         if self._session is not None and self._session.declared is not None:
             for change in (*LIST_CHANGES, *map(updated, self._session.subscriptions)):
                 self._session.push(change_note(change))
+
+    async def _retire(self, child: Child) -> None:
+        await child.idle()
+        await child.link.close()
+        self._children.discard(child)
 
     async def _started(self) -> Child:
         """Start a child, and tell it what the session has told. Raises `MCPError` and `TimeoutError`."""
@@ -267,6 +274,7 @@ class Line:
         except BaseException:
             await link.close()
             raise
+        self._children.add(child)
         return child
 
     def drain(self) -> None:
@@ -275,10 +283,9 @@ class Line:
             stretch.end(_Over())
 
     async def close(self) -> None:
-        """End the children."""
+        """End the children. Twice is fine."""
         await self._background.close()
-        if self._child is not None:
-            await self._child.link.close()
+        await asyncio.gather(*(child.link.close() for child in self._children))
 
 
 class Front(Service):
@@ -289,6 +296,8 @@ class Front(Service):
         self._root = root_of(target)
         self._seen = look(self._root)
         self._lines: dict[int, Line] = {}
+        self._ending: set[Line] = set()
+        """Those whose sessions are over."""
         self._background = Background()
         self._watching: asyncio.Task[None] | None = None
 
@@ -318,14 +327,18 @@ class Front(Service):
     async def close(self) -> None:
         """End the children."""
         await self._background.close()
-        for line in self._lines.values():
-            await line.close()
+        await asyncio.gather(*(line.close() for line in (*self._lines.values(), *self._ending)))
         self._lines.clear()
 
     def _end(self, session: Session) -> None:
         line = self._lines.pop(id(session), None)
         if line is not None:
-            self._background.start(line.close())
+            self._ending.add(line)
+            self._background.start(self._ended(line))
+
+    async def _ended(self, line: Line) -> None:
+        await line.close()
+        self._ending.discard(line)
 
     async def _watch(self) -> None:
         while True:
