@@ -40,7 +40,7 @@ from splice.protocol.logging import SET_LEVEL
 from splice.protocol.methods import UNREADABLE
 from splice.protocol.resources import RESOURCES_SUBSCRIBE, RESOURCES_UNSUBSCRIBE
 from splice.protocol.subscriptions import ACKNOWLEDGED, LISTS, RESOURCE_UPDATED, SUBSCRIPTIONS_LISTEN
-from splice.protocol.versions import LATEST_MODERN
+from splice.protocol.versions import VERSIONS
 from splice.rules.eras import Stamp
 from splice.rules.meta import TOKEN, replace_token, restamp
 from splice.server.sessions import LIST_CHANGES, Listener, change_note, updated
@@ -265,7 +265,7 @@ class Line:
         child = Child(link)
         try:
             async with asyncio.timeout(START_SECONDS):
-                meta = Stamp(LATEST_MODERN, ClientCapabilities(), INFO).meta()
+                meta = Stamp(VERSIONS[-1], ClientCapabilities(), INFO).meta()
                 await _asked(child, Request("", DISCOVER.name, raw({"_meta": meta})))
                 for request in self._told.values():
                     await _asked(child, request)
