@@ -137,7 +137,7 @@ async def text(client: Client, tool: str, **options: Any) -> str:
 @pytest.mark.parametrize("inside", [True, False])
 async def test_a_changed_file_is_loaded_and_the_client_is_told(shop: Shop, protocol: str, inside: bool) -> None:
     async with asyncio.timeout(LIMIT_SECONDS), shop.client(protocol, inside=inside) as client:
-        assert client.server.name == "shop"
+        assert client.server_info.name == "shop"
         assert "more" not in [tool.name for tool in await client.list_tools()]
         assert await text(client, "name") == "one"
         shop.path.write_text(AFTER)

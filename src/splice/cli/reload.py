@@ -32,7 +32,7 @@ from splice import (
 from splice.cli.failures import tell_note
 from splice.cli.targets import this_splice
 from splice.cli.watching import look, root_of
-from splice.client.conversation import INFO
+from splice.client.options import INFO
 from splice.protocol.capabilities import ClientCapabilities
 from splice.protocol.jsonrpc import Failure, Notification, Request, RequestId, Response, Success, error_of, failure, raw
 from splice.protocol.lifecycle import DISCOVER, INITIALIZE, INITIALIZED, META_SUBSCRIPTION_ID
