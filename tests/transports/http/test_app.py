@@ -255,6 +255,31 @@ async def test_refusals_of_http_2_do_not_speak_of_connections() -> None:
     assert not any(name == b"connection" for name, _ in sent[0]["headers"])
 
 
+# Options.
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "error", "remedy"),
+    [
+        ("max_bdy", 1, TypeError, "max_body"),
+        ("host", "0.0.0.0", TypeError, "it has allowed_hosts, allowed_origins"),
+        ("allowed_hosts", "example.com", TypeError, "a list of names, such as"),
+        ("allowed_hosts", ["https://example.com"], ValueError, "without a scheme"),
+        ("allowed_origins", "https://example.com", TypeError, "a list of origins, such as"),
+        ("json_response", "no", TypeError, "True or False"),
+        ("stateless", 1, TypeError, "True or False"),
+        ("max_body", -1, ValueError, "at least 1"),
+        ("max_body", "4M", TypeError, "a number of bytes"),
+        ("max_sessions", 0, ValueError, "at least 1"),
+        ("path", "mcp", ValueError, "'/mcp'"),
+    ],
+)
+def test_an_option_is_checked_where_it_is_given(option: str, value: Any, error: type[Exception], remedy: str) -> None:
+    with pytest.raises(error, match=remedy) as raised:
+        HTTPApp(FakeService(), **{option: value})
+    assert option in str(raised.value) or repr(value[0]) in str(raised.value)
+
+
 # The path.
 
 

@@ -388,6 +388,24 @@ async def test_listening_beyond_this_machine_needs_the_hosts_to_be_named(host: s
         await listener.serve_http(FakeService(), host=host, port=0)
 
 
+@pytest.mark.parametrize(
+    ("option", "value", "error", "remedy"),
+    [
+        ("hots", "x", TypeError, "it has .*host, port"),
+        ("port", "80", TypeError, "0 means any free one"),
+        ("port", 65536, ValueError, "up to 65535"),
+        ("host", "http://localhost", ValueError, "a name or an address"),
+        ("path", "mcp", ValueError, "'/mcp'"),
+    ],
+)
+async def test_an_option_is_checked_before_anything_is_listened_on(
+    option: str, value: Any, error: type[Exception], remedy: str
+) -> None:
+    options: Any = {option: value}
+    with pytest.raises(error, match=remedy):
+        await listener.serve_http(FakeService(), **options)
+
+
 async def test_a_port_that_is_taken_is_named() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

@@ -30,8 +30,6 @@ class Origins:
     """
 
     def __init__(self, hosts: Sequence[str] | None = None, origins: Sequence[str] | None = None) -> None:
-        if isinstance(hosts, str) or isinstance(origins, str):
-            raise TypeError("allowed_hosts and allowed_origins are lists of names, not one text")
         self._any_host = hosts is not None and ANYONE in hosts
         self._any_origin = origins is not None and ANYONE in origins
         named = [host for host in hosts or () if host != ANYONE]

@@ -6,8 +6,9 @@ body. A request that names its own protocol version is answered by itself; every
 https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
 """
 
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import lru_cache
+from types import NoneType
 from typing import Any, TypedDict, Unpack, cast
 
 from splice.errors import InternalError, InvalidParams, InvalidRequest, RPCError
@@ -49,22 +50,50 @@ class HTTPOptions(TypedDict, total=False):
     max_body: int
     """The largest request body, in bytes."""
     path: str | None
-    """The one path that is served; None: any."""
+    """The one path that is served, from the root of the application on; None: any."""
     max_sessions: int
-    """How many sessions there may be."""
+    """How many sessions there may be. Of one principal, a tenth of them."""
+
+
+def check_options(options: Mapping[str, Any], known: type[HTTPOptions]) -> None:
+    """Check options against those that `known` has.
+
+    Raises `TypeError` for one that does not exist or is of another type, `ValueError` for a value that cannot be meant.
+    """
+    for name, value in options.items():
+        if name not in known.__annotations__:
+            raise TypeError(f"HTTP has no option {name!r}; it has {', '.join(known.__annotations__)}")
+        types, fits, wanted = _WANTED[name]
+        is_of_type = isinstance(value, types)
+        if not is_of_type or not fits(value):
+            raise (ValueError if is_of_type else TypeError)(f"{name}={value!r} cannot be meant: give {wanted}")
+
+
+_LISTS = (list, tuple, set, frozenset, NoneType)
+_WANTED: dict[str, tuple[Any, Callable[[Any], bool], str]] = {
+    "allowed_hosts": (_LISTS, lambda _: True, "a list of names, such as ['mcp.example.com']"),
+    "allowed_origins": (_LISTS, lambda _: True, "a list of origins, such as ['https://app.example.com']"),
+    "json_response": (bool, lambda _: True, "True or False"),
+    "stateless": (bool, lambda _: True, "True or False"),
+    "max_body": (int, lambda size: size > 0, "a number of bytes, at least 1"),
+    "path": ((str, NoneType), lambda path: path is None or path[:1] == "/", "a path with its slash, such as '/mcp'"),
+    "max_sessions": (int, lambda count: count > 0, "a number, at least 1"),
+    "host": (str, lambda host: host and "/" not in host, "a name or an address, such as '127.0.0.1'"),
+    "port": (int, lambda port: 0 <= port < 65536, "a number up to 65535; 0 means any free one"),
+}
+"""Of each option the type, what a value must be beyond that, and what to give instead."""
 
 
 class HTTPApp:
     """Serves a service at one HTTP path. The options are those of `HTTPOptions`."""
 
     def __init__(self, service: Service, **options: Unpack[HTTPOptions]) -> None:
-        if unknown := options.keys() - HTTPOptions.__annotations__.keys():
-            raise TypeError(f"HTTP has no option {', '.join(sorted(unknown))}")
+        check_options(options, HTTPOptions)
         self._service = service
         self._origins = Origins(options.get("allowed_hosts"), options.get("allowed_origins"))
         self._max_body = options.get("max_body", MAX_BODY_BYTES)
         path = options.get("path")
-        self._path = None if path is None else "/" + path.strip("/")
+        self._path = None if path is None else path.rstrip("/") or "/"
         self._visits = Visits()
         self._leg = SessionLeg(
             service,

@@ -16,10 +16,19 @@ import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from splice.transports.base import Service
-from splice.transports.http.app import DRAIN_SECONDS, HTTPApp, HTTPOptions
+from splice.transports.http.app import DRAIN_SECONDS, HTTPApp, HTTPOptions, check_options
 from splice.transports.http.reply import CONNECTION
 from splice.transports.http.visits import Visit
 from splice.transports.lines import Gather
+
+
+class ListenOptions(HTTPOptions, total=False):
+    """Options of an endpoint that listens on a port of its own."""
+
+    host: str
+    """The address to listen on, 127.0.0.1 by default. One beyond this machine needs `allowed_hosts`."""
+    port: int
+    """The port to listen on, 8000 by default; 0 means any free one."""
 
 
 class _Connection(Gather):
@@ -82,20 +91,21 @@ class _Listener(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-async def serve_http(
-    service: Service, *, host: str = "127.0.0.1", port: int = 8000, **options: Unpack[HTTPOptions]
-) -> None:
-    """Serve at `http://host:port/path` until SIGTERM or Ctrl-C; port 0 means any free one. Says on stderr where.
+async def serve_http(service: Service, **options: Unpack[ListenOptions]) -> None:
+    """Serve at `http://host:port/path` until SIGTERM or Ctrl-C. Says on stderr where.
 
-    Raises `ValueError` for an address beyond this machine without `allowed_hosts`, `OSError` when it is taken.
+    Raises `ValueError` for an address beyond this machine without `allowed_hosts`, `OSError` when it is taken; and as
+    `check_options`.
     """
+    check_options(options, ListenOptions)
+    host, port = options.pop("host", "127.0.0.1"), options.pop("port", 8000)
     if options.get("allowed_hosts") is None and not _is_loopback(host):
         raise ValueError(
             f"listening on {host} lets other machines in: name the hosts clients will use, such as "
             "allowed_hosts=['mcp.example.com'], or listen on 127.0.0.1"
         )
     options["path"] = path = options.get("path") or "/mcp"
-    app = HTTPApp(service, **options)
+    app = HTTPApp(service, **cast("HTTPOptions", options))
     config = uvicorn.Config(
         app,
         http=_Protocol,
