@@ -1,6 +1,7 @@
 """The endpoint on a real server, any uvicorn and our own listener: raw bytes in, raw bytes out."""
 
 import asyncio
+import contextlib
 import json
 import logging
 import socket
@@ -19,6 +20,18 @@ from splice.transports.http.app import HTTPApp
 from transports.asgi import LEGACY, Browser, FakeService, Gate, call, modern, nothing_runs_on, within
 
 
+def request_bytes(body: Any, headers: dict[str, str], method: str = "POST") -> bytes:
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    fields = {
+        "Host": "localhost",
+        "Content-Type": "application/json",
+        "Accept": "application/json, text/event-stream",
+        "Content-Length": str(len(data)),
+    }
+    lines = [f"{method} /mcp HTTP/1.1", *(f"{name}: {value}" for name, value in (fields | headers).items()), "", ""]
+    return "\r\n".join(lines).encode() + data
+
+
 class Peer:
     """A raw connection."""
 
@@ -27,15 +40,7 @@ class Peer:
         self.writer = writer
 
     def send(self, body: Any, headers: dict[str, str], *, method: str = "POST") -> None:
-        data = body if isinstance(body, bytes) else json.dumps(body).encode()
-        fields = {
-            "Host": "localhost",
-            "Content-Type": "application/json",
-            "Accept": "application/json, text/event-stream",
-            "Content-Length": str(len(data)),
-        }
-        lines = [f"{method} /mcp HTTP/1.1", *(f"{name}: {value}" for name, value in (fields | headers).items()), "", ""]
-        self.writer.write("\r\n".join(lines).encode() + data)
+        self.writer.write(request_bytes(body, headers, method))
 
     async def head(self) -> tuple[int, dict[str, str]]:
         head = (await within(self.reader.readuntil(b"\r\n\r\n"))).decode()
@@ -105,6 +110,16 @@ async def served(*, ours: bool, **options: Any) -> AsyncIterator[Stage]:
 Scenario = Callable[[Stage], Awaitable[None]]
 
 
+def perform(scenario: Scenario, *, ours: bool, **options: Any) -> None:
+    """Run a scenario on uvloop."""
+
+    async def main() -> None:
+        async with asyncio.timeout(20), served(ours=ours, **options) as stage:
+            await scenario(stage)
+
+    uvloop.run(main())
+
+
 @pytest.fixture(params=[True, False], ids=["ours", "uvicorn"])
 def play(
     request: pytest.FixtureRequest, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
@@ -113,11 +128,7 @@ def play(
     monkeypatch.setattr(visits, "TICK_SECONDS", 0.005)
 
     def run(scenario: Scenario, **options: Any) -> None:
-        async def main() -> None:
-            async with asyncio.timeout(20), served(ours=request.param, **options) as stage:
-                await scenario(stage)
-
-        uvloop.run(main())
+        perform(scenario, ours=request.param, **options)
         assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
 
     return run
@@ -339,6 +350,158 @@ def test_a_client_that_left_before_it_was_watched_is_noticed(
         assert await within(gate.outcome) == "cancelled"
 
     play(scenario)
+
+
+# Bounds on what comes before a request, and beside its body. They are our own listener's.
+
+START = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+CHUNKED = START + b"Transfer-Encoding: chunked\r\n\r\n"
+FLOODS = {
+    "a header without end": START + b"X: " + b"a" * 70_000,
+    "a head of many bytes": START + b"X: " + b"a" * 65_500 + b"\r\n\r\n",
+    "a head in many lines": START + (b"X: " + b"a" * 7_000 + b"\r\n") * 10 + b"\r\n",
+    "a line without end": b"POST /" + b"a" * 70_000,
+    "a URL of many bytes": b"POST /" + b"a" * 66_000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    "a field too many": START + b"X: a\r\n" * 99 + b"\r\n",
+    "fields without end": START + b"X:\r\n" * 200_000,
+    "a chunk extension": CHUNKED + b"2;x=" + b"a" * 100_000 + b"\r\n{}\r\n0\r\n\r\n",
+    "a long trailer": CHUNKED + b"2\r\n{}\r\n0\r\nX: " + b"a" * 100_000 + b"\r\n\r\n",
+}
+
+
+async def all_that_comes(connection: socket.socket) -> bytes:
+    """Read to the end, a reset included: what was sent before it still arrives."""
+    received = b""
+    with contextlib.suppress(ConnectionError):
+        while part := await within(asyncio.get_running_loop().sock_recv(connection, 65536)):
+            received += part
+    return received
+
+
+@pytest.mark.parametrize("flood", FLOODS.values(), ids=FLOODS)
+@pytest.mark.parametrize("answered", [0, 1], ids=["first", "second"])
+def test_a_flood_is_refused_before_anything_is_served(flood: bytes, answered: int) -> None:
+    async def scenario(stage: Stage) -> None:
+        with socket.create_connection(("127.0.0.1", stage.port)) as peer:
+            peer.setblocking(False)
+            loop = asyncio.get_running_loop()
+            for _ in range(answered):
+                await loop.sock_sendall(peer, request_bytes(*modern("echo")))
+                assert (await within(loop.sock_recv(peer, 65536))).startswith(b"HTTP/1.1 200")
+            with contextlib.suppress(ConnectionError):
+                await within(loop.sock_sendall(peer, flood))
+            answer = await all_that_comes(peer)
+        assert answer.startswith(b"HTTP/1.1 431 ")
+        assert json.loads(answer.partition(b"\r\n\r\n")[2])["error"]["code"] == -32600
+        assert len(stage.service.requests) == answered
+
+    perform(scenario, ours=True)
+
+
+def test_a_flood_behind_a_running_request_ends_that_too() -> None:
+    async def scenario(stage: Stage) -> None:
+        stage.service.tools["gate"] = gate = Gate("notifications/progress")
+        peer = await stage.connect()
+        peer.send(*modern("gate"))
+        await peer.until(b"notifications/progress")
+        peer.writer.write(FLOODS["a header without end"])
+        with contextlib.suppress(ConnectionResetError):
+            assert b"431" not in await peer.closed()
+        assert await within(gate.outcome) == "cancelled"
+
+    perform(scenario, ours=True)
+
+
+def test_what_is_within_the_bounds_passes(play: Callable[..., None]) -> None:
+    async def scenario(stage: Stage) -> None:
+        peer = await stage.connect()
+        body, headers = modern("echo", text="x" * 3_000_000)
+        many = {f"X-{number}": "x" * 600 for number in range(93)}
+        peer.send(body, headers | many)
+        assert (await peer.answer())[0] == 200
+        data = json.dumps(body).encode()
+        fields = "".join(f"{name}: {value}\r\n" for name, value in headers.items()).encode()
+        peer.writer.write(CHUNKED[:-2] + fields + b"\r\n")
+        for start in range(0, 300_000, 3):
+            peer.writer.write(b"3\r\n" + data[start : start + 3] + b"\r\n")
+        peer.writer.write(b"%x\r\n" % (len(data) - 300_000) + data[300_000:] + b"\r\n0\r\n\r\n")
+        assert (await peer.answer())[0] == 200
+        peer.send(b"x" * 3_000_000, headers | {"Host": "evil.com"})
+        assert (await peer.answer())[0] == 403
+        peer.send(*modern("echo"))
+        assert (await peer.answer())[0] == 200
+
+    play(scenario)
+
+
+@pytest.mark.parametrize("answered", [0, 1], ids=["first", "second"])
+@pytest.mark.parametrize("sent", [b"", b"P", START, START + b"X: a"])
+def test_a_head_takes_no_longer_than_it_may(sent: bytes, answered: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario(stage: Stage) -> None:
+        peer = await stage.connect()
+        for number in range(answered):
+            peer.send(*modern("echo", number))
+            assert (await peer.answer())[0] == 200
+        monkeypatch.setattr(listener, "HEAD_SECONDS", 0.2)
+        other = await stage.connect()
+        other.writer.write(sent)
+        peer.writer.write(sent)
+        for each in (peer, other):
+            if sent:
+                assert (await each.answer())[0] == 408
+            if sent or each is other:
+                assert await each.closed() == b""
+        assert len(stage.service.requests) == answered
+
+    perform(scenario, ours=True)
+
+
+def test_a_head_that_trickles_in_gains_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listener, "HEAD_SECONDS", 0.2)
+
+    async def scenario(stage: Stage) -> None:
+        peer = await stage.connect()
+        peer.writer.write(START + b"X: ")
+        head = asyncio.create_task(peer.head())
+        while not head.done():
+            peer.writer.write(b"a")
+            await asyncio.wait([head], timeout=0.02)
+        assert head.result()[0] == 408
+
+    perform(scenario, ours=True)
+
+
+def test_time_for_a_head_is_not_time_for_a_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listener, "HEAD_SECONDS", 0.05)
+
+    async def scenario(stage: Stage) -> None:
+        stage.service.tools["gate"] = gate = Gate()
+        peer, other = await stage.connect(), await stage.connect()
+        peer.send(*modern("gate"))
+        await within(gate.entered.wait())
+        assert await other.closed() == b""
+        gate.released.set()
+        assert (await peer.answer())[0] == 200
+
+    perform(scenario, ours=True)
+
+
+def test_trailers_are_not_headers() -> None:
+    async def scenario(stage: Stage) -> None:
+        body, headers = modern("echo")
+        peer = await stage.connect()
+        for trailing in ("Mcp-Name", "X-User"):
+            fields = "".join(f"{name}: {value}\r\n" for name, value in headers.items() if name.title() != trailing)
+            data = json.dumps(body).encode()
+            peer.writer.write(CHUNKED[:-2] + fields.encode() + b"\r\n%x\r\n" % len(data) + data)
+            peer.writer.write(f"\r\n0\r\n{trailing}: echo\r\n\r\n".encode())
+            status, answer = await peer.answer()
+            assert (status, "Mcp-Name is missing" in str(answer)) == (
+                (400, True) if trailing == "Mcp-Name" else (200, False)
+            )
+        assert "x-user" not in stage.service.senders[0].headers
+
+    perform(scenario, ours=True)
 
 
 # Listening.

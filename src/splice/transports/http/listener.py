@@ -1,7 +1,10 @@
 """Listening: the MCP endpoint on a port of this machine, served by uvicorn.
 
-This leans on parts of uvicorn that are not documented: `HttpToolsProtocol` with `connection_made`, `connection_lost`,
-`on_message_begin`, `transport` and `scope`, and `Server` with `config`, `servers` and `shutdown`.
+What a client sends before the endpoint sees it is bounded here, in size and in time: uvicorn reads a head of any
+length, for ever, and takes the trailers of a body for headers. An app under another server has only that one's bounds.
+
+This leans on parts of uvicorn that are not documented: the callbacks of `HttpToolsProtocol` with its `transport`,
+`scope`, `headers`, `url`, `cycle` and `timeout_keep_alive_task`, and `Server` with `config`, `servers` and `shutdown`.
 
 https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
 """
@@ -13,13 +16,27 @@ import sys
 from typing import Any, Unpack, cast
 
 import uvicorn
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
+from splice.errors import InvalidRequest
+from splice.protocol.jsonrpc import encode, failure
 from splice.transports.base import Service
 from splice.transports.http.app import DRAIN_SECONDS, HTTPApp, HTTPOptions, check_options
 from splice.transports.http.reply import CONNECTION
 from splice.transports.http.visits import Visit
 from splice.transports.lines import Gather
+
+MAX_HEAD_BYTES = 64 * 1024
+"""The largest head of a request; also of what comes with a body and is not body (chunk extensions, trailers)."""
+
+MAX_FIELDS = 100
+"""How many header fields a request may have."""
+
+HEAD_SECONDS = 10.0
+"""How long a client may take to send a head: after it connected, or after the first byte of its next request."""
+
+PIECE_BYTES = 16 * 1024
+"""How much is parsed before the bounds are looked at again."""
 
 
 class ListenOptions(HTTPOptions, total=False):
@@ -38,13 +55,17 @@ class _Connection(Gather):
     progress when the connection is lost; a task per open stream would cost more memory.
     """
 
-    __slots__ = ("_transport", "is_lost", "visit")
+    __slots__ = ("_transport", "due", "held", "is_lost", "visit")
 
     def __init__(self, transport: asyncio.Transport) -> None:
         super().__init__(transport.write)
         self._transport = transport
         self.is_lost = False
         self.visit: Visit | None = None
+        self.held = 0
+        """How many bytes came since the last that belonged to a body, or ended a head."""
+        self.due = 0.0
+        """When the head that is awaited must be complete; 0.0 while none is."""
 
     write = Gather.put
 
@@ -66,18 +87,85 @@ class _Connection(Gather):
 
 
 class _Protocol(HttpToolsProtocol):
-    """uvicorn's HTTP protocol over such a connection. It has no attributes of its own: one more costs it 1.5 KB."""
+    """uvicorn's HTTP protocol over such a connection, with bounds on what is neither request nor body.
+
+    It has no attributes of its own: one more costs it 1.5 KB.
+    """
+
+    transport: _Connection  # type: ignore[assignment]  # as `connection_made` has it
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         super().connection_made(cast("asyncio.Transport", _Connection(transport)))
+        self._await_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self._unset_keepalive_if_required()
+        self.transport.lose()
+
+    def data_received(self, data: bytes) -> None:
+        """Parse what arrived, and refuse what is too large or too slow."""
+        if len(data) > PIECE_BYTES:
+            for start in range(0, len(data), PIECE_BYTES):
+                if not self.transport.is_closing():
+                    self.data_received(data[start : start + PIECE_BYTES])
+            return
+        self.transport.held += len(data)
+        super().data_received(data)
+        if self.transport.held > MAX_HEAD_BYTES:
+            self._refuse(431, f"The head of the request is larger than {MAX_HEAD_BYTES} bytes")
+        elif self._answers_nothing():
+            self._await_head()
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
         cast("dict[str, Any]", self.scope)[CONNECTION] = self.transport
 
-    def connection_lost(self, exc: Exception | None) -> None:
-        super().connection_lost(exc)
-        cast("_Connection", self.transport).lose()
+    def on_headers_complete(self) -> None:
+        if len(self.headers) > MAX_FIELDS:
+            self._refuse(431, f"The request has more than {MAX_FIELDS} header fields")
+        elif self.transport.held > MAX_HEAD_BYTES and self._head_size() > MAX_HEAD_BYTES:
+            self._refuse(431, f"The head of the request is larger than {MAX_HEAD_BYTES} bytes")
+        if self.transport.is_closing():
+            raise ValueError("refused")  # tells the parser to read no more
+        self.transport.held, self.transport.due = 0, 0.0
+        super().on_headers_complete()
+        self.headers = []  # trailers go here: they are not headers
+
+    def on_body(self, body: bytes) -> None:
+        self.transport.held = 0
+        super().on_body(body)
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is not HTTP, unless it is refused already."""
+        if not self.transport.is_closing():
+            super().send_400_response(msg)
+
+    def _answers_nothing(self) -> bool:
+        return not self.cycle or self.cycle.response_complete
+
+    def _head_size(self) -> int:
+        return len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
+
+    def _await_head(self) -> None:
+        """Give the client until `due` to send a head. The timer is uvicorn's own, which whatever arrives ends."""
+        if not self.transport.is_closing():
+            self.transport.due = self.transport.due or self.loop.time() + HEAD_SECONDS
+            self.timeout_keep_alive_task = self.loop.call_at(self.transport.due, self._give_up)
+
+    def _give_up(self) -> None:
+        if self.transport.held:
+            self._refuse(408, f"The head of the request did not arrive in {HEAD_SECONDS:.0f} seconds")
+        else:
+            self.transport.close()
+
+    def _refuse(self, status: int, message: str) -> None:
+        """Close the connection, with an error unless an answer has begun."""
+        if self._answers_nothing() or not self.cycle.response_started:
+            body = encode(failure(None, InvalidRequest(message)))
+            head = b"content-type: application/json\r\ncontent-length: %d\r\nconnection: close\r\n\r\n" % len(body)
+            self.transport.write(STATUS_LINE[status] + head + body)
+        self.transport.close()
 
 
 class _Listener(uvicorn.Server):
