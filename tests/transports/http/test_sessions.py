@@ -8,10 +8,12 @@ import pytest
 
 from splice.errors import ConnectionClosed, LocalProtocolError, MCPError, RPCError
 from splice.protocol.jsonrpc import Failure, Notification, Success, raw
+from splice.protocol.versions import HANDSHAKE_VERSIONS, VERSIONS
 from splice.transports.base import Exchange
 from splice.transports.http import sessions, visits
 from splice.transports.http import stream as streams
 from splice.transports.http.app import HTTPApp
+from support.waiting import settle, until
 from transports.asgi import BATCHES, LEGACY, META, Browser, Call, FakeService, Gate, call, nothing_runs_on, within
 
 ASK = "elicitation/create"
@@ -105,11 +107,26 @@ async def test_a_version_no_session_has_is_refused(version: str) -> None:
     for body in (initialize(), call("echo")):
         answer = await browser.post(body, {"mcp-protocol-version": version})
         assert answer.status == 400
-        assert LEGACY in answer.json["error"]["message"]
+        error, id = answer.json["error"], answer.json["id"]
+        assert (error["code"], error["data"]["requested"], id) == (-32022, version, body["id"])
+        assert set(error["data"]["supported"]) == set(VERSIONS)
+        assert LEGACY in error["message"]
     await browser.initialize()
     for method in ("POST", "GET", "DELETE"):
         assert (await browser.send(method, call("echo"), {"mcp-protocol-version": version})).status == 400
     assert (await browser.post(call("echo"), {"mcp-protocol-version": None})).status == 200
+
+
+@pytest.mark.parametrize("version", [each for each in HANDSHAKE_VERSIONS if each != LEGACY])
+async def test_a_version_other_than_the_sessions_is_refused(version: str) -> None:
+    service, browser = endpoint()
+    await browser.initialize()
+    for method, body in (("POST", call("echo")), ("GET", b""), ("DELETE", b"")):
+        answer = await browser.send(method, body, {"mcp-protocol-version": version})
+        assert (answer.status, answer.json["error"]["code"]) == (400, -32600)
+        assert LEGACY in answer.json["error"]["message"]
+    assert service.requests == []
+    assert (await browser.post(call("echo"))).status == 200
 
 
 async def test_initialize_within_a_session_is_refused() -> None:
@@ -158,10 +175,74 @@ async def test_an_opening_that_is_cut_off_leaves_nothing() -> None:
     assert len(registry(browser).all) == 0
 
 
+async def initialized(browser: Browser) -> None:
+    """Say what a client says after `initialize`, and nothing more."""
+    note = await browser.post({"jsonrpc": "2.0", "method": "notifications/initialized"})
+    assert note.status == 202
+
+
+@pytest.mark.parametrize("use", ["POST", "GET", "batch"])
+async def test_sessions_in_which_nothing_was_asked_give_way(use: str) -> None:
+    service, browser = endpoint(max_sessions=3)
+    await browser.initialize(BATCHES)
+    if use == "GET":
+        stream = browser.begin("GET")
+        await stream.until(lambda self: self.status)
+        stream.disconnect()
+        await stream.ended()
+    else:
+        await browser.post([call("echo")] if use == "batch" else call("echo"))
+    used = dict(browser.defaults)
+    for _ in range(20):
+        await browser.initialize()
+        await initialized(browser)
+    assert len(registry(browser).all) == 3
+    assert [session.id for session in service.closed] == [session.id for session in service.opened[1:-2]]
+    assert (await browser.post(call("echo"), used)).status == 200
+    assert (await browser.post(call("echo"))).status == 200
+
+
+async def test_one_in_which_something_goes_on_does_not_give_way() -> None:
+    service, browser = endpoint(max_sessions=1)
+    await browser.initialize()
+    stream = browser.begin("GET")
+    await stream.until(lambda self: self.status)
+    assert (await Browser(browser.app).post(initialize())).status == 503
+    stream.disconnect()
+    await stream.ended()
+    assert service.closed == []
+
+
+async def test_one_principal_cannot_have_them_all() -> None:
+    service, browser = endpoint(max_sessions=30)
+    browser.principal = "mallory"
+    for _ in range(10):
+        await browser.initialize()
+        await browser.post(call("echo"))
+    browser.defaults = {}
+    answer = await browser.post(initialize())
+    assert (answer.status, "You have 10" in answer.json["error"]["message"]) == (503, True)
+    for name in ("alice", None):
+        other = Browser(browser.app)
+        other.principal = name
+        for _ in range(10):
+            await other.initialize()
+            await other.post(call("echo"))
+    assert service.closed == []
+    last = {"mcp-session-id": service.opened[0].id}
+    assert (await browser.send("DELETE", headers=last)).status == 204
+    for _ in range(2):  # the second takes the place of the first
+        await browser.initialize()
+    assert [session.principal for session in service.closed] == ["mallory", "mallory"]
+    await within(browser.app.stop())
+    assert not registry(browser)._owned
+
+
 async def test_there_are_only_so_many_sessions() -> None:
     service, browser = endpoint(max_sessions=3)
     for _ in range(3):
         await browser.initialize()
+        await browser.post(call("echo"))
     kept = dict(browser.defaults)
     browser.defaults = {}
     answer = await browser.post(initialize())
@@ -475,17 +556,61 @@ async def test_the_stream_carries_what_belongs_to_no_request() -> None:
     await nothing_runs_on()
 
 
-async def test_there_is_one_stream_and_it_stays() -> None:
+async def test_of_several_streams_the_newest_carries_each_message_once() -> None:
     service, browser = endpoint()
     await browser.initialize()
-    stream = browser.begin("GET")
-    await stream.until(lambda self: self.status)
-    second = await browser.send("GET")
-    assert second.status == 409
-    service.opened[0].push(Notification("notifications/tools/list_changed"))
-    assert (await stream.event())["method"] == "notifications/tools/list_changed"
-    stream.disconnect()
-    await stream.ended()
+    push, streams = service.opened[0].push, list[Call]()
+    for _ in range(3):
+        streams.append(browser.begin("GET"))
+        await streams[-1].until(lambda self: self.status)
+    old, middle, newest = streams
+    push(Notification("notifications/a"))
+    assert (await newest.event())["method"] == "notifications/a"
+    middle.disconnect()
+    await middle.ended()
+    push(Notification("notifications/b"))
+    assert (await newest.event(2))["method"] == "notifications/b"
+    newest.disconnect()
+    await newest.ended()
+    push(Notification("notifications/c"))
+    assert (await old.event())["method"] == "notifications/c"
+    assert [len(each.events) for each in streams] == [1, 0, 2]
+    old.disconnect()
+    await old.ended()
+    await nothing_runs_on()
+
+
+@pytest.mark.parametrize("readers", [1, 2])
+async def test_what_belongs_to_a_request_stays_on_its_own_stream(readers: int) -> None:
+    service, browser = endpoint()
+    await browser.initialize()
+    streams = [browser.begin("GET") for _ in range(readers)]
+    for stream in streams:
+        await stream.until(lambda self: self.status)
+    gates = {name: Gate("notifications/progress") for name in "ab"}
+    service.tools.update(gates)
+    visits = [browser.begin("POST", call(name, name)) for name in gates]
+    for visit, gate in zip(visits, gates.values(), strict=True):
+        await visit.event()
+        gate.released.set()
+        await visit.ended()
+        assert [event.get("method", "response") for event in visit.events] == ["notifications/progress", "response"]
+    for stream in streams:
+        assert stream.events == []
+        stream.disconnect()
+        await stream.ended()
+
+
+async def test_ending_a_session_ends_all_its_streams() -> None:
+    _, browser = endpoint()
+    await browser.initialize()
+    streams = [browser.begin("GET") for _ in range(2)]
+    for stream in streams:
+        await stream.until(lambda self: self.status)
+    assert (await browser.send("DELETE")).status == 204
+    for stream in streams:
+        await stream.ended()
+    await nothing_runs_on()
 
 
 async def test_one_notification_reaches_many_sessions() -> None:
@@ -517,6 +642,12 @@ async def test_a_stream_can_be_opened_again_as_soon_as_it_is_left() -> None:
 async def test_the_stream_must_be_acceptable() -> None:
     _, browser = endpoint()
     await browser.initialize()
+    for accept in (None, "*/*", "text/*"):
+        stream = browser.begin("GET", b"", {"accept": accept})
+        await stream.until(lambda self: self.status)
+        assert stream.status == 200
+        stream.disconnect()
+        await stream.ended()
     answer = await browser.send("GET", b"", {"accept": "application/json"})
     assert answer.status == 406
 
@@ -593,12 +724,16 @@ async def test_stateless_calls_may_stream() -> None:
     assert gate.outcome.result() == "done"
 
 
-async def test_json_response_never_streams() -> None:
+async def test_json_response_never_streams(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(visits, "TICK_SECONDS", 0.001)
+    monkeypatch.setattr(visits, "QUIET_SECONDS", 0.0)
     service, browser = endpoint(json_response=True)
     await browser.initialize()
     service.tools["gate"] = gate = Gate("notifications/progress")
     visit = browser.begin("POST", call("gate"))
     await within(gate.entered.wait())
+    await until(lambda: browser.app._visits._lasting)
+    await settle()
     assert visit.sent == []
     gate.released.set()
     await visit.ended()

@@ -137,14 +137,13 @@ async def test_what_is_pushed_waits_for_a_reader(monkeypatch: pytest.MonkeyPatch
         stream.push(data)
     carrying = asyncio.create_task(stream.carry(client.reply))
     await settle()
-    assert stream.reply is not None
     assert client.body == b"data: 2\n\ndata: 3\n\n"
     stream.push(b"4")
     await settle()
     assert client.body.endswith(b"data: 4\n\n")
+    client.reply.lose()
     stream.detach()
     await within(carrying)
-    assert stream.reply is None
     assert not stream.lost
 
 
@@ -152,11 +151,11 @@ async def test_a_reader_that_comes_at_once_is_not_mistaken_for_the_one_before() 
     stream, first, second = PushStream(), Client(), Client()
     carrying = asyncio.create_task(stream.carry(first.reply))
     await settle()
+    first.reply.lose()
     stream.detach()
     again = asyncio.create_task(stream.carry(second.reply))
     await within(carrying)
     await settle()
-    assert stream.reply is not None
     stream.push(b"1")
     await settle()
     assert (first.body, second.body) == (b"", b"data: 1\n\n")
@@ -171,4 +170,36 @@ async def test_a_client_that_left_before_its_stream_was_attached_is_not_waited_f
     client.reply.lose()
     stream.detach()
     await within(stream.carry(client.reply))
-    assert stream.reply is None
+
+
+@pytest.mark.parametrize("leaving", ["older", "newer"])
+async def test_of_several_readers_the_newest_gets_what_is_pushed(leaving: str) -> None:
+    stream, clients = PushStream(), [Client(), Client()]
+    carrying = []
+    for client in clients:
+        carrying.append(asyncio.create_task(stream.carry(client.reply)))
+        await settle()
+    stream.push(b"1")
+    await settle()
+    left = clients[leaving == "newer"]
+    left.reply.lose()
+    stream.detach()
+    stream.push(b"2")
+    await settle()
+    others = {"older": (b"", b"data: 1\n\ndata: 2\n\n"), "newer": (b"data: 2\n\n", b"data: 1\n\n")}
+    assert tuple(client.body for client in clients) == others[leaving]
+    stream.lose()
+    for each in carrying:
+        await within(each)
+
+
+async def test_what_ends_one_reader_does_not_end_the_others() -> None:
+    stream, clients = PushStream(), [Client(), Client()]
+    first, second = [asyncio.create_task(stream.carry(client.reply)) for client in clients]
+    await settle()
+    second.cancel()
+    stream.push(b"1")
+    await settle()
+    assert clients[0].body == b"data: 1\n\n"
+    stream.lose()
+    await within(first)

@@ -129,7 +129,8 @@ async def test_the_clock_ages_what_lasts_and_then_rests() -> None:
     await visits.background.close()
 
 
-async def test_a_request_whose_body_came_late_is_watched_then() -> None:
+async def test_a_request_whose_body_came_late_is_watched_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "QUIET_SECONDS", 0)
     visits = Visits()
     work = Work(visits, state="arriving")
     await settle()
@@ -139,6 +140,7 @@ async def test_a_request_whose_body_came_late_is_watched_then() -> None:
     work.visit.state = "answering"
     visits._tick()
     assert visits._lasting == {work.visit}
+    await until(lambda: work.visit.reply.streaming)
     work.wire.inbox.put_nowait({"type": "http.disconnect"})
     assert isinstance(await within(work.task), Gone)
 

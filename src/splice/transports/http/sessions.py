@@ -1,20 +1,28 @@
 """Sessions over HTTP: what `initialize` opened, the POSTs within it, its GET stream, its end, and batches.
 
 A client that leaves does not cancel what it asked for; it says so with a notification, or ends the session. A session
-costs little and is never kept for ever: there are only so many, one that nothing happens in expires, and an id is as
-good as unknown to anybody but the one who opened it.
+costs little and is never kept for ever: there are only so many, one that nothing happens in expires, one in which
+nothing was ever asked gives way to the next, and an id is as good as unknown to anybody but the one who opened it.
 
 https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
 """
 
 import asyncio
 import os
-from collections.abc import Generator
+from collections import Counter
+from collections.abc import Container, Generator
 from contextlib import contextmanager
 from itertools import takewhile
 from typing import Any
 
-from splice.errors import ConnectionClosed, InternalError, InvalidRequest, LocalProtocolError, RPCError
+from splice.errors import (
+    ConnectionClosed,
+    InternalError,
+    InvalidRequest,
+    LocalProtocolError,
+    RPCError,
+    UnsupportedProtocolVersion,
+)
 from splice.protocol.jsonrpc import (
     BadMessage,
     Message,
@@ -28,7 +36,7 @@ from splice.protocol.jsonrpc import (
 )
 from splice.protocol.lifecycle import INITIALIZE
 from splice.protocol.versions import ASSUMED_VERSION
-from splice.rules.eras import names_its_version, session_versions
+from splice.rules.eras import discoverable_versions, names_its_version, session_versions
 from splice.rules.http.headers import EVENT_STREAM, Headers, accepts
 from splice.rules.http.status import Refusal
 from splice.rules.sessions import Session
@@ -41,10 +49,15 @@ MAX_SESSIONS = 10_000
 IDLE_SECONDS = 30 * 60.0
 """How long a session may lie idle: nothing in flight, and no stream open."""
 
+MAX_SHARE = 10
+"""A principal may have one in so many of the sessions, but always this many."""
+
 RETRY_SECONDS = 30
 """When a client may try again that was refused because there are too many sessions."""
 
 ID_BYTES = 24
+
+_NOT_FOUND = "Session not found: it ended, expired, or lives in another worker process; send `initialize` again"
 
 _SENDER = Sender(kind="http")
 """Stands for nobody: each exchange names the sender of its own POST."""
@@ -57,17 +70,19 @@ async def _unheard(note: Notification) -> None:
 class HTTPSession:
     """One session: its state, the requests in flight in it, and its own stream."""
 
-    __slots__ = ("_sessions", "channel", "session", "stream", "used", "users")
+    __slots__ = ("_sessions", "channel", "session", "stream", "used", "useful", "users")
 
     def __init__(self, sessions: "Sessions", id: str, principal: str | None) -> None:
         push = self._push
         self._sessions = sessions
         self.stream = PushStream()
-        """Carries what belongs to no request, over the one GET that may be open."""
+        """Carries what belongs to no request, over the newest GET that is open."""
         self.session = Session(id=id, principal=principal, push=push)
         self.channel = Channel(push, sessions.serve, _unheard, _SENDER)
         self.used = 0.0
         """When it was last used, on the clock of the event loop."""
+        self.useful = False
+        """Something was asked in it since `initialize`, or its stream was opened."""
         self.users = 0
         """How many HTTP requests are being answered in it."""
 
@@ -90,18 +105,31 @@ class Sessions:
         self._limit = limit
         self._resting: dict[str, HTTPSession] = {}
         """Those in which nothing is going on, the longest unused first."""
+        self._owned: Counter[str | None] = Counter()
+        """How many each principal has."""
         self._last: tuple[Message, bytes] | None = None
 
     def open(self, principal: str | None) -> HTTPSession:
         """Make a session, in use by the request that opens it. Raises `Refusal` (503) when there are too many."""
         self.sweep(_now())
-        if len(self.all) >= self._limit:
-            retry = (b"retry-after", b"%d" % RETRY_SECONDS)
-            raise Refusal(503, InternalError(f"The server has {self._limit} open sessions; try again later"), [retry])
+        if principal is not None and self._owned[principal] >= max(self._limit // MAX_SHARE, MAX_SHARE):
+            self._make_room("You have", self._owned[principal], {principal})
+        elif len(self.all) >= self._limit:
+            self._make_room("The server has", self._limit, self._owned)
         session = HTTPSession(self, os.urandom(ID_BYTES).hex(), principal)
         session.users = 1
         self.all[session.session.id] = session
+        self._owned[principal] += 1
         return session
+
+    def _make_room(self, who: str, count: int, owners: Container[str | None]) -> None:
+        """Remove the oldest session in which nothing was ever asked. Raises `Refusal` (503) when there is none."""
+        for session in self._resting.values():
+            if not session.useful and session.session.principal in owners:
+                self.remove(session)
+                return
+        retry = (b"retry-after", b"%d" % RETRY_SECONDS)
+        raise Refusal(503, InternalError(f"{who} {count} open sessions; end some, or try again later"), [retry])
 
     def enter(self, id: str, principal: str | None) -> HTTPSession:
         """Find the session in which an HTTP request begins.
@@ -111,7 +139,7 @@ class Sessions:
         self.sweep(_now())
         found = self.all.get(id)
         if found is None or found.session.principal != principal:
-            raise Refusal(404, InvalidRequest("Session not found; send `initialize` to open one"))
+            raise Refusal(404, InvalidRequest(_NOT_FOUND))
         found.users += 1
         self._resting.pop(id, None)
         return found
@@ -125,7 +153,11 @@ class Sessions:
 
     def remove(self, session: HTTPSession) -> None:
         """Forget a session, and end what goes on in it."""
-        self.all.pop(session.session.id, None)
+        if self.all.pop(session.session.id, None) is not None:
+            principal = session.session.principal
+            self._owned[principal] -= 1
+            if not self._owned[principal]:
+                del self._owned[principal]
         self._resting.pop(session.session.id, None)
         session.end()
 
@@ -263,8 +295,7 @@ class SessionLeg:
         if not accepts(headers.raw(b"accept"), EVENT_STREAM):
             raise Refusal(406, InvalidRequest(f"GET needs `Accept: {EVENT_STREAM}`"))
         with self._session(headers, sender) as session:
-            if session.stream.reply is not None:
-                raise Refusal(409, InvalidRequest("This session's stream is open already"))
+            session.useful = True
             visit.stream, visit.may_stream, visit.state = session.stream, False, "answering"
             self._visits.last(visit)
             await session.stream.carry(visit.reply)
@@ -303,7 +334,10 @@ class SessionLeg:
         else:
             session = self.sessions.enter(id.decode("latin-1"), sender.principal)
         sender.session = session.session
+        facts = session.session.facts
         try:
+            if version is not None and facts is not None and version != facts.version:
+                raise InvalidRequest(f"MCP-Protocol-Version is {version}, but this session has {facts.version}")
             yield session
         finally:
             if self.stateless:
@@ -313,18 +347,25 @@ class SessionLeg:
 
     def _stream(self, session: HTTPSession, visit: Visit) -> EventStream:
         """Make the stream of a POST. When its client leaves, the work goes on."""
+        session.useful = True
         stream = EventStream(visit.reply, session.session.facts)
         visit.stream, visit.may_stream, visit.state = stream, self._option != "json_response", "answering"
         return stream
 
 
 def named_version(headers: Headers) -> str | None:
-    """Read the version that a request in a session names. Raises `InvalidRequest` for one that sessions never have."""
+    """Read the version that a request in a session names.
+
+    Raises `UnsupportedProtocolVersion` for one that sessions never have.
+    """
     raw = headers.raw(b"mcp-protocol-version")
     version = None if raw is None else raw.decode("latin-1").strip()
     if version is not None and version not in session_versions():
-        known = ", ".join(session_versions())
-        raise InvalidRequest(f"MCP-Protocol-Version {version[:40]!a} is none of the versions served here: {known}")
+        known = [*discoverable_versions(), *session_versions()]
+        raise UnsupportedProtocolVersion(
+            f"MCP-Protocol-Version {version[:40]!a} is none of the versions served here: {', '.join(known)}",
+            {"supported": known, "requested": version[:40]},
+        )
     return version
 
 

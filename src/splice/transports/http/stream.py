@@ -111,14 +111,19 @@ def _lost() -> ConnectionClosed:
 
 
 class PushStream(EventStream):
-    """A session's own stream, for what belongs to no request. While nobody reads, a bounded number of messages wait."""
+    """A session's own stream, for what belongs to no request.
 
-    __slots__ = ("_waiting", "_wake")
+    Of the replies that are open the newest carries it: an older one may be of a connection that is dead, unnoticed.
+    While there is none, a bounded number of messages wait.
+    """
+
+    __slots__ = ("_replies", "_waiting")
 
     def __init__(self) -> None:
         super().__init__()
         self._waiting: dict[bytes, None] = {}
-        self._wake: asyncio.Future[None] | None = None
+        self._replies: dict[Reply, asyncio.Future[None]] = {}
+        """Those that are open, the oldest first, and what ends the waiting of each."""
 
     def push(self, message: bytes) -> None:
         """Send a message as soon as a client reads. Never blocks; of equal messages that wait, one is kept."""
@@ -129,25 +134,25 @@ class PushStream(EventStream):
             self._notice()
 
     async def carry(self, reply: Reply) -> None:
-        """Send over `reply` what is pushed, until the client leaves or the session ends."""
-        self.reply = reply
+        """Send over `reply` what is pushed while it is the newest, until its client leaves or the session ends."""
+        loop = asyncio.get_running_loop()
+        self._replies[reply] = loop.create_future()
         try:
             await reply.write(b"")
-            while self.reply is reply and not (reply.closed or self.lost):
-                if self._waiting:
+            while not (reply.closed or self.lost):
+                if self._waiting and reply is next(reversed(self._replies)):
                     events = b"".join(map(self._event, self._waiting))
                     self._waiting.clear()
                     await reply.write(events)
                 else:
-                    self._wake = asyncio.get_running_loop().create_future()
-                    await self._wake
+                    self._replies[reply] = noticed = loop.create_future()
+                    await noticed
         finally:
-            if self.reply is reply:
-                self.reply = None
+            del self._replies[reply]
+            self._notice()
 
     def detach(self) -> None:
-        """Let go of the reply: its client has left. What is pushed waits for the next one."""
-        self.reply = None
+        """Let go of the replies whose clients have left. What is pushed waits for the next one."""
         self._notice()
 
     def lose(self) -> None:
@@ -157,5 +162,6 @@ class PushStream(EventStream):
         self._notice()
 
     def _notice(self) -> None:
-        if self._wake is not None and not self._wake.done():
-            self._wake.set_result(None)
+        for noticed in self._replies.values():
+            if not noticed.done():
+                noticed.set_result(None)
