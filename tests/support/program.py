@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import signal
 import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -112,3 +113,13 @@ async def program(
         await running.ended()
         if process.stdin is not None:
             process.stdin.close()
+
+
+async def interrupted(server: Program, seconds: float) -> int:
+    """Press Ctrl-C until it ends; the exit status."""
+    async with asyncio.timeout(seconds):
+        ended = asyncio.create_task(server.process.wait())
+        while not ended.done():
+            server.process.send_signal(signal.SIGINT)
+            await asyncio.wait([ended], timeout=0.1)
+        return ended.result()

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from splice.protocol.jsonrpc import MAX_MESSAGE_BYTES
-from support.program import program
+from support.program import interrupted, program
 from support.wire import answer, ask, call, cancel, code_of, initialize, line, lines, modern, note
 
 BAD = {
@@ -94,7 +94,7 @@ async def test_handlers_read_nothing_from_our_input() -> None:
         assert "result" in await server.request(ask(2, "ping"))
 
 
-@pytest.mark.parametrize("how", ["eof", signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("how", ["eof", signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 async def test_a_program_ends_with_its_calls_finished(how: Any) -> None:
     """The lifespan is still open for them, and so is the way to the client."""
     async with program() as server:
@@ -112,7 +112,7 @@ async def test_a_program_ends_with_its_calls_finished(how: Any) -> None:
         assert server.errors == b"lifespan closed\n"
 
 
-@pytest.mark.parametrize("how", ["eof", signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("how", ["eof", signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 async def test_an_idle_program_ends_at_once(how: Any) -> None:
     async with program() as server:
         await server.open("2025-11-25")
@@ -121,6 +121,15 @@ async def test_an_idle_program_ends_at_once(how: Any) -> None:
         else:
             server.process.send_signal(how)
         assert await server.ended(1) == 0
+
+
+async def test_a_second_ctrl_c_ends_a_program_at_once() -> None:
+    async with program() as server:
+        await server.open("2025-11-25")
+        await server.send(call(1, "hangs", _meta={"progressToken": 5}))
+        await server.receive()
+        assert await interrupted(server, 2) == -signal.SIGINT
+        assert server.errors == b""
 
 
 async def test_a_program_told_to_end_before_anything_was_said_does() -> None:

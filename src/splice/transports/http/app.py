@@ -6,6 +6,7 @@ body. A request that names its own protocol version is answered by itself; every
 https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
 """
 
+import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import lru_cache
 from types import NoneType
@@ -94,7 +95,7 @@ class HTTPApp:
         self._max_body = options.get("max_body", MAX_BODY_BYTES)
         path = options.get("path")
         self._path = None if path is None else path.rstrip("/") or "/"
-        self._visits = Visits()
+        self._visits = Visits(self._begin_to_stop)
         self._leg = SessionLeg(
             service,
             self._visits,
@@ -102,7 +103,7 @@ class HTTPApp:
             json_response=options.get("json_response", False),
             stateless=options.get("stateless", False),
         )
-        self._stopping = False
+        self._stopping: asyncio.Task[None] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one HTTP request, as ASGI has it."""
@@ -115,7 +116,7 @@ class HTTPApp:
                 try:
                     headers = Headers(scope["headers"])
                     self._origins.check(headers)
-                    if self._stopping or scope["path"] != self._path or scope.get("root_path"):
+                    if self._stopping is not None or scope["path"] != self._path or scope.get("root_path"):
                         self._check_door(scope)
                     sender = Sender(kind="http", headers=headers, principal=scope.get(PRINCIPAL))
                     if scope["method"] == "POST":
@@ -140,19 +141,26 @@ class HTTPApp:
     async def stop(self, drain_seconds: float = DRAIN_SECONDS) -> None:
         """Stop serving: streams end with their result, calls may finish for a while, the rest gets an error.
 
-        To be called when the listener is told to stop, before it waits for its connections. Twice is fine.
+        To be called when the listener is told to stop, before it waits for its connections. Twice is fine. Below
+        uvicorn it happens by itself, but nobody waits for it.
         """
-        if not self._stopping:
-            self._stopping = True
-            await self._service.drain()
-            self._leg.end_streams()
-            await self._visits.drain(drain_seconds)
-            self._leg.close()
-            await self._visits.background.close()
-            await self._service.close()
+        await asyncio.shield(self._begin_to_stop(drain_seconds))
+
+    def _begin_to_stop(self, drain_seconds: float = DRAIN_SECONDS) -> "asyncio.Task[None]":
+        if self._stopping is None:
+            self._stopping = asyncio.get_running_loop().create_task(self._stop(drain_seconds))
+        return self._stopping
+
+    async def _stop(self, drain_seconds: float) -> None:
+        await self._service.drain()
+        self._leg.end_streams()
+        await self._visits.drain(drain_seconds)
+        self._leg.close()
+        await self._visits.background.close()
+        await self._service.close()
 
     def _check_door(self, scope: Scope) -> None:
-        if self._stopping:
+        if self._stopping is not None:
             raise Refusal(503, InternalError("The server is shutting down"), [(b"retry-after", b"1"), CLOSE])
         path: str = scope["path"]
         if self._path not in (None, path.removeprefix(scope.get("root_path", "")).rstrip("/") or "/"):
@@ -228,7 +236,7 @@ class HTTPApp:
         if scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
         elif scope["type"] == "lifespan":
-            self._stopping = False
+            self._stopping = None
             while (await receive())["type"] == "lifespan.startup":
                 await send({"type": "lifespan.startup.complete"})
             await self.stop()

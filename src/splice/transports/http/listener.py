@@ -4,7 +4,8 @@ What a client sends before the endpoint sees it is bounded here, in size and in 
 length, for ever, and takes the trailers of a body for headers. An app under another server has only that one's bounds.
 
 This leans on parts of uvicorn that are not documented: the callbacks of `HttpToolsProtocol` with its `transport`,
-`scope`, `headers`, `url`, `cycle` and `timeout_keep_alive_task`, and `Server` with `config`, `servers` and `shutdown`.
+`scope`, `headers`, `url`, `cycle` and `timeout_keep_alive_task`, and `Server` with `config`, `servers`, `shutdown`,
+`capture_signals` and `should_exit`.
 
 https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
 """
@@ -13,6 +14,9 @@ import asyncio
 import ipaddress
 import socket
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from functools import partial
 from typing import Any, Unpack, cast
 
 import uvicorn
@@ -25,6 +29,7 @@ from splice.transports.http.app import DRAIN_SECONDS, HTTPApp, HTTPOptions, chec
 from splice.transports.http.reply import CONNECTION
 from splice.transports.http.visits import Visit
 from splice.transports.lines import Gather
+from splice.transports.signals import stop_signals
 
 MAX_HEAD_BYTES = 64 * 1024
 """The largest head of a request; also of what comes with a body and is not body (chunk extensions, trailers)."""
@@ -170,6 +175,12 @@ class _Protocol(HttpToolsProtocol):
 
 class _Listener(uvicorn.Server):
     """A uvicorn server that tells the app of the end before it waits for connections: streams must close first."""
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        """Exit at the first signal that asks for it."""
+        with stop_signals(partial(setattr, self, "should_exit", True)):
+            yield
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop listening, end what the app has open, then let the connections go."""

@@ -14,6 +14,8 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancella
 """
 
 import asyncio
+import signal
+from collections.abc import Callable
 from typing import Literal, Protocol, TypeAlias
 
 from splice.errors import InternalError, InvalidRequest
@@ -36,6 +38,9 @@ tell us that it left, and a proxy between us may take the silence for the end.""
 
 KEEP_ALIVE_SECONDS = 15.0
 """The longest silence on a stream."""
+
+LOOK_SECONDS = 0.5
+"""How often to look whether the web server is to exit, while there are requests."""
 
 State: TypeAlias = Literal["passing", "arriving", "answering"]
 
@@ -135,10 +140,11 @@ class Visit(Stretch):
 
 
 class Visits:
-    """All visits of an endpoint, and the clocks they share."""
+    """All visits of an endpoint, and the clocks they share. `at_exit` is told when the web server is to exit."""
 
-    def __init__(self) -> None:
+    def __init__(self, at_exit: Callable[[], object] = lambda: None) -> None:
         self.background = Background()
+        self._at_exit = at_exit
         self._young: set[Visit] = set()
         """Those that the clock looks at."""
         self._lasting: set[Visit] = set()
@@ -146,6 +152,7 @@ class Visits:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._ticking = False
         self._beating = False
+        self._looking = False
         self._emptying: asyncio.Future[None] | None = None
         """Done when no visit is left; None until the end has begun."""
 
@@ -198,10 +205,13 @@ class Visits:
         """Start the clock. On another event loop than before, forget the visits of the one that is closed."""
         loop = asyncio.get_running_loop()
         if loop is not self._loop:
-            self._loop, self._beating, self.background = loop, False, Background()
+            self._loop, self._beating, self._looking, self.background = loop, False, False, Background()
             self._young, self._lasting = set(), set()
         self._ticking = True
         loop.call_later(TICK_SECONDS, self._tick)
+        if not self._looking:
+            self._looking = True
+            loop.call_later(LOOK_SECONDS, self._look)
 
     def _tick(self) -> None:
         for visit in list(self._young):
@@ -213,6 +223,14 @@ class Visits:
         self._ticking = bool(self._young)
         if self._ticking:
             asyncio.get_running_loop().call_later(TICK_SECONDS, self._tick)
+
+    def _look(self) -> None:
+        exits = _web_server_exits()
+        self._looking = not exits and (self._ticking or bool(self._lasting))
+        if self._looking:
+            asyncio.get_running_loop().call_later(LOOK_SECONDS, self._look)
+        elif exits:
+            self._at_exit()
 
     def _break_silence(self, visit: Visit) -> None:
         if visit in self._lasting and not visit.reply.streaming:
@@ -228,3 +246,13 @@ class Visits:
         self._beating = bool(self._lasting)
         if self._beating:
             asyncio.get_running_loop().call_later(KEEP_ALIVE_SECONDS / 2, self._beat)
+
+
+def _web_server_exits() -> bool:
+    """Tell whether the uvicorn that serves us was told to exit.
+
+    It tells an app after all streams have ended, and those that wait for news would never. It can be found where it
+    waits for signals.
+    """
+    server = getattr(signal.getsignal(signal.SIGTERM), "__self__", None)
+    return getattr(server, "should_exit", False) is True

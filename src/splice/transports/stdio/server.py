@@ -10,7 +10,6 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio
 import asyncio
 import contextlib
 import os
-import signal
 import stat
 import sys
 import threading
@@ -22,6 +21,7 @@ from splice.errors import ConnectionClosed
 from splice.rules.sessions import Session
 from splice.transports.base import Sender, Service
 from splice.transports.lines import LineChannel
+from splice.transports.signals import stop_signals
 
 DRAIN_SECONDS = 3.0
 """How long requests in flight may still run after the end of input, SIGTERM or Ctrl-C."""
@@ -31,11 +31,11 @@ CHUNK_BYTES = 256 * 1024
 
 
 async def serve_stdio(service: Service) -> None:
-    """Serve one peer until it closes our stdin, or until SIGTERM or Ctrl-C; requests in flight may finish."""
+    """Serve one peer until it closes our stdin, or until a signal asks to stop; requests in flight may finish."""
     ended = asyncio.Event()
     session = Session()
     sender = Sender(kind="stdio", session=session)
-    with _own_descriptors() as (source, target), _signals(ended.set):
+    with _own_descriptors() as (source, target), stop_signals(ended.set):
         pipes = _Pipes(ended.set)
         channel = LineChannel(pipes.write, service.handle, partial(service.hear, sender=sender), sender)
         channel.batches = lambda: session.batches
@@ -180,15 +180,3 @@ def _flush_prints() -> None:
     """Let what was printed so far go where it was meant to, while fd 1 still, or again, is that."""
     if sys.stdout is not None:  # pyright: ignore[reportUnnecessaryComparison]  # it is None without a stdout
         sys.stdout.flush()
-
-
-@contextlib.contextmanager
-def _signals(stop: Callable[[], None]) -> Generator[None]:
-    """Let SIGTERM and Ctrl-C call `stop`, where the loop can do that."""
-    loop = asyncio.get_running_loop()
-    with contextlib.ExitStack() as caught:
-        for number in (signal.SIGTERM, signal.SIGINT):
-            with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
-                loop.add_signal_handler(number, stop)
-                caught.callback(loop.remove_signal_handler, number)
-        yield
