@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from splice.transports.base import Receiver as Receiver
     from splice.transports.base import Sender as Sender
     from splice.transports.base import Service as Service
+    from splice.transports.http.routes import HTTPRequest as HTTPRequest
 
 _HOMES = {
     "splice.client.client": ("Change", "Client"),
@@ -94,6 +95,7 @@ _HOMES = {
     "splice.server.server": ("Server",),
     "splice.server.sources": ("Entry", "Filtered", "Local", "Prefixed", "Source"),
     "splice.transports.base": ("Exchange", "Link", "Outgoing", "Receiver", "Sender", "Service"),
+    "splice.transports.http.routes": ("HTTPRequest",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 

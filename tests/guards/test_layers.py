@@ -43,6 +43,7 @@ LOCAL_IMPORTS: dict[tuple[str, str], str] = {
     ("server/server.py", "splice.server.running"): "a server object that is only mounted runs nothing itself",
     ("server/running.py", "splice.transports.http.listener"): "a stdio server loads no web server",
     ("server/server.py", "splice.transports.http.app"): "a stdio server needs none of it",
+    ("server/server.py", "splice.transports.http.routes"): "nor a server without routes",
     ("client/lists.py", "splice.schema.validate"): "only a tool with an output schema needs a validator",
     ("client/questions.py", "splice.schema.validate"): "only a server that asks by forms needs a validator",
     ("client/targets.py", "splice.transports.http.link"): "a stdio client loads no HTTP library",

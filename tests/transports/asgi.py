@@ -211,6 +211,7 @@ class Browser:
             "method": method,
             "path": options.pop("path", "/mcp"),
             "root_path": options.pop("root_path", ""),
+            "query_string": options.pop("query_string", b""),
             "headers": [(name.encode(), value.encode()) for name, value in fields.items() if value is not None],
         }
         if self.principal is not None:

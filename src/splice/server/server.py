@@ -174,6 +174,16 @@ class Server:
         """Tell every client that wants to know of a change: (method of a notification, URI or None). On any thread."""
         self.service.home.publish(change)
 
+    def route(self, path: str, methods: Sequence[str] = ("GET",)) -> Callable[[F], F]:
+        """Decorate an async function that answers plain HTTP at `path`, beside the MCP endpoint.
+
+        It takes nothing, or an `HTTPRequest`, and returns text, bytes, an ASGI response such as Starlette's, or what is
+        sent as JSON. Raises `TypeError` for another function, `ValueError` for a path without its slash, or taken.
+        """
+        from splice.transports.http.routes import add_route  # noqa: PLC0415 - stdio must not load the HTTP endpoint
+
+        return _decorator(lambda given: add_route(self.service, path, given, methods))
+
     def http_app(self, **options: Any) -> "HTTPApp":
         """Build the MCP endpoint as an ASGI application, to be served or mounted anywhere.
 

@@ -64,6 +64,9 @@ class Exchange:
 class Service:
     """Answers what a transport receives. A server is one; so is a proxy, which needs `handle` only."""
 
+    routes: Mapping[str, Any] = {}
+    """What HTTP answers beside the endpoint: path -> `Route`."""
+
     async def handle(self, exchange: Exchange) -> Response:
         """Answer one request. Never raises, but for being cancelled."""
         raise NotImplementedError

@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, TypeAlias, cast
 
-from splice.errors import HeaderMismatch
+from splice.errors import HeaderMismatch, UnsupportedProtocolVersion
+from splice.rules.eras import discoverable_versions, session_versions
 
 PROTOCOL_VERSION_HEADER = "MCP-Protocol-Version"
 SESSION_HEADER = "Mcp-Session-Id"
@@ -127,6 +128,22 @@ def standard_headers(version: str, method: str, name: str | None) -> dict[str, s
     if name is not None:
         headers[NAME_HEADER] = encode_header(name)
     return headers
+
+
+def named_version(headers: Headers) -> str | None:
+    """Read the version that a request in a session names. Server.
+
+    Raises `UnsupportedProtocolVersion` for one that sessions never have.
+    """
+    raw = headers.raw(b"mcp-protocol-version")
+    version = None if raw is None else raw.decode("latin-1").strip()
+    if version is not None and version not in session_versions():
+        known = [*discoverable_versions(), *session_versions()]
+        raise UnsupportedProtocolVersion(
+            f"MCP-Protocol-Version {version[:40]!a} is none of the versions served here: {', '.join(known)}",
+            {"supported": known, "requested": version[:40]},
+        )
+    return version
 
 
 def check_standard_headers(headers: Headers, version: str, method: str, name: str | None) -> None:

@@ -24,6 +24,7 @@ from splice.rules.http.status import Refusal, status_of
 from splice.transports.base import Exchange, Sender, Service
 from splice.transports.channel import written
 from splice.transports.http.reply import CLOSE, ASGIMessage, Receive, Reply, Scope, Send
+from splice.transports.http.routes import Route
 from splice.transports.http.sessions import MAX_SESSIONS, SessionLeg
 from splice.transports.http.visits import Ended, Visit, Visits
 
@@ -54,6 +55,15 @@ class HTTPOptions(TypedDict, total=False):
     """The one path that is served, from the root of the application on; None: any."""
     max_sessions: int
     """How many sessions there may be. Of one principal, a tenth of them."""
+
+
+class ListenOptions(HTTPOptions, total=False):
+    """Options of an endpoint that listens on a port of its own."""
+
+    host: str
+    """The address to listen on, 127.0.0.1 by default. One beyond this machine needs `allowed_hosts`."""
+    port: int
+    """The port to listen on, 8000 by default; 0 means any free one."""
 
 
 def check_options(options: Mapping[str, Any], known: type[HTTPOptions]) -> None:
@@ -117,7 +127,12 @@ class HTTPApp:
                     headers = Headers(scope["headers"])
                     self._origins.check(headers)
                     if self._stopping is not None or scope["path"] != self._path or scope.get("root_path"):
-                        self._check_door(scope)
+                        route = self._check_door(scope)
+                        if route is not None:
+                            body = await self._receive(visit, headers)
+                            visit.state = "passing"
+                            await route.answer(scope, headers, body, receive, send)
+                            return
                     sender = Sender(kind="http", headers=headers, principal=scope.get(PRINCIPAL))
                     if scope["method"] == "POST":
                         raw = headers.raw
@@ -159,12 +174,15 @@ class HTTPApp:
         await self._visits.background.close()
         await self._service.close()
 
-    def _check_door(self, scope: Scope) -> None:
+    def _check_door(self, scope: Scope) -> Route | None:
+        """Find the route that a request is for; None: it is for the endpoint. Raises `Refusal` (503, 404)."""
         if self._stopping is not None:
             raise Refusal(503, InternalError("The server is shutting down"), [(b"retry-after", b"1"), CLOSE])
-        path: str = scope["path"]
-        if self._path not in (None, path.removeprefix(scope.get("root_path", "")).rstrip("/") or "/"):
+        path: str = scope["path"].removeprefix(scope.get("root_path", "")).rstrip("/") or "/"
+        route: Route | None = self._service.routes.get(path)
+        if route is None and self._path not in (None, path):
             raise Refusal(404, InvalidRequest(f"There is nothing here; the MCP endpoint is {self._path}"))
+        return route
 
     async def _receive(self, visit: Visit, headers: Headers) -> bytes:
         """Receive the body. Raises `Refusal` (413) when it is too large.

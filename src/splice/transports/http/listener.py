@@ -25,7 +25,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from splice.errors import InvalidRequest
 from splice.protocol.jsonrpc import encode, failure
 from splice.transports.base import Service
-from splice.transports.http.app import DRAIN_SECONDS, HTTPApp, HTTPOptions, check_options
+from splice.transports.http.app import DRAIN_SECONDS, HTTPApp, HTTPOptions, ListenOptions, check_options
 from splice.transports.http.reply import CONNECTION
 from splice.transports.http.visits import Visit
 from splice.transports.lines import Gather
@@ -43,14 +43,7 @@ HEAD_SECONDS = 10.0
 PIECE_BYTES = 16 * 1024
 """How much is parsed before the bounds are looked at again."""
 
-
-class ListenOptions(HTTPOptions, total=False):
-    """Options of an endpoint that listens on a port of its own."""
-
-    host: str
-    """The address to listen on, 127.0.0.1 by default. One beyond this machine needs `allowed_hosts`."""
-    port: int
-    """The port to listen on, 8000 by default; 0 means any free one."""
+_TOO_LARGE = f"The head of the request has more than {MAX_HEAD_BYTES} bytes or {MAX_FIELDS} fields"
 
 
 class _Connection(Gather):
@@ -118,7 +111,7 @@ class _Protocol(HttpToolsProtocol):
         self.transport.held += len(data)
         super().data_received(data)
         if self.transport.held > MAX_HEAD_BYTES:
-            self._refuse(431, f"The head of the request is larger than {MAX_HEAD_BYTES} bytes")
+            self._refuse(431, _TOO_LARGE)
         elif self._answers_nothing():
             self._await_head()
 
@@ -127,12 +120,10 @@ class _Protocol(HttpToolsProtocol):
         cast("dict[str, Any]", self.scope)[CONNECTION] = self.transport
 
     def on_headers_complete(self) -> None:
-        if len(self.headers) > MAX_FIELDS:
-            self._refuse(431, f"The request has more than {MAX_FIELDS} header fields")
-        elif self.transport.held > MAX_HEAD_BYTES and self._head_size() > MAX_HEAD_BYTES:
-            self._refuse(431, f"The head of the request is larger than {MAX_HEAD_BYTES} bytes")
-        if self.transport.is_closing():
-            raise ValueError("refused")  # tells the parser to read no more
+        size = self._head_size() if self.transport.held > MAX_HEAD_BYTES else 0
+        if size > MAX_HEAD_BYTES or len(self.headers) > MAX_FIELDS:
+            self._refuse(431, _TOO_LARGE)
+            raise ValueError(_TOO_LARGE)  # tells the parser to read no more
         self.transport.held, self.transport.due = 0, 0.0
         super().on_headers_complete()
         self.headers = []  # trailers go here: they are not headers

@@ -15,14 +15,7 @@ from contextlib import contextmanager
 from itertools import takewhile
 from typing import Any
 
-from splice.errors import (
-    ConnectionClosed,
-    InternalError,
-    InvalidRequest,
-    LocalProtocolError,
-    RPCError,
-    UnsupportedProtocolVersion,
-)
+from splice.errors import ConnectionClosed, InternalError, InvalidRequest, LocalProtocolError, RPCError
 from splice.protocol.jsonrpc import (
     BadMessage,
     Message,
@@ -36,8 +29,8 @@ from splice.protocol.jsonrpc import (
 )
 from splice.protocol.lifecycle import INITIALIZE
 from splice.protocol.versions import ASSUMED_VERSION
-from splice.rules.eras import discoverable_versions, names_its_version, session_versions
-from splice.rules.http.headers import EVENT_STREAM, Headers, accepts
+from splice.rules.eras import names_its_version
+from splice.rules.http.headers import EVENT_STREAM, Headers, accepts, named_version
 from splice.rules.http.status import Refusal
 from splice.rules.sessions import Session
 from splice.transports.base import Sender, Service
@@ -351,22 +344,6 @@ class SessionLeg:
         stream = EventStream(visit.reply, session.session.facts)
         visit.stream, visit.may_stream, visit.state = stream, self._option != "json_response", "answering"
         return stream
-
-
-def named_version(headers: Headers) -> str | None:
-    """Read the version that a request in a session names.
-
-    Raises `UnsupportedProtocolVersion` for one that sessions never have.
-    """
-    raw = headers.raw(b"mcp-protocol-version")
-    version = None if raw is None else raw.decode("latin-1").strip()
-    if version is not None and version not in session_versions():
-        known = [*discoverable_versions(), *session_versions()]
-        raise UnsupportedProtocolVersion(
-            f"MCP-Protocol-Version {version[:40]!a} is none of the versions served here: {', '.join(known)}",
-            {"supported": known, "requested": version[:40]},
-        )
-    return version
 
 
 def _checked(request: Request) -> Request:

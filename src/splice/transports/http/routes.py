@@ -1,0 +1,74 @@
+"""Plain HTTP routes beside the MCP endpoint: a health check, a page, a webhook.
+
+They are reached as the endpoint is: through the same checks of Host and Origin, with the same bounds on the body.
+"""
+
+import inspect
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from typing import Any, cast
+from urllib.parse import parse_qsl
+
+import msgspec
+from msgspec import Struct
+
+from splice.errors import InvalidRequest
+from splice.rules.http.headers import Headers
+from splice.rules.http.status import Refusal
+from splice.transports.base import Service
+from splice.transports.http.reply import Receive, Scope, Send
+
+
+class HTTPRequest(Struct, frozen=True):
+    """A plain HTTP request, as the function behind a route gets it."""
+
+    method: str
+    path: str
+    query: dict[str, str]
+    """Of a name that occurs twice, the last value."""
+    headers: Mapping[str, str]
+    body: bytes
+
+
+def add_route(service: Service, path: str, fn: Callable[..., Coroutine[Any, Any, Any]], methods: Iterable[str]) -> None:
+    """Let an async function answer at `path`.
+
+    Raises `TypeError` for another function, `ValueError` for a path without its slash, or that is taken.
+    """
+    if not inspect.iscoroutinefunction(fn) or len(inspect.signature(fn).parameters) > 1:
+        raise TypeError(f"the route {path} needs an `async def` function that takes nothing, or an HTTPRequest")
+    if path[:1] != "/":
+        raise ValueError(f"a route begins with a slash: '/{path}'")
+    path = path.rstrip("/") or "/"
+    if path in service.routes:
+        raise ValueError(f"there is a route {path} already; one function answers all methods of a path")
+    service.routes = {**service.routes, path: Route(fn, methods)}
+
+
+class Route:
+    """The function that answers at one path."""
+
+    def __init__(self, fn: Callable[..., Coroutine[Any, Any, Any]], methods: Iterable[str]) -> None:
+        self._fn = fn
+        self._wants_request = bool(inspect.signature(fn).parameters)
+        self._methods = sorted({each.upper() for each in methods} | ({"HEAD"} if "GET" in methods else set()))
+
+    async def answer(self, scope: Scope, headers: Headers, body: bytes, receive: Receive, send: Send) -> None:
+        """Send what the function returns: text, bytes, an ASGI response, or anything else as JSON."""
+        if scope["method"] not in self._methods:
+            allow = ", ".join(self._methods)
+            raise Refusal(405, InvalidRequest(f"This path takes {allow}"), [(b"allow", allow.encode())])
+        query = dict(parse_qsl(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True))
+        request = HTTPRequest(scope["method"], scope["path"], query, headers, body)
+        result = await (self._fn(request) if self._wants_request else self._fn())
+        if callable(result):
+            await cast("Any", result)(scope, receive, send)
+            return
+        if isinstance(result, str):
+            kind, data = b"text/plain; charset=utf-8", result.encode()
+        else:
+            is_bytes = isinstance(result, bytes)
+            kind = b"application/octet-stream" if is_bytes else b"application/json"
+            data = result if is_bytes else msgspec.json.encode(result)
+        fields = [(b"content-type", kind), (b"content-length", b"%d" % len(data))]
+        await send({"type": "http.response.start", "status": 200, "headers": fields})
+        await send({"type": "http.response.body", "body": data})
