@@ -40,8 +40,11 @@ MAX_FIELDS = 100
 HEAD_SECONDS = 10.0
 """How long a client may take to send a head: after it connected, or after the first byte of its next request."""
 
-PIECE_BYTES = 16 * 1024
-"""How much is parsed before the bounds are looked at again."""
+SMALL_BYTES = 8 * 1024
+"""Up to here it does not matter how much of what arrived with the end of a head belongs to it."""
+
+FRAME_BYTES = 16
+"""How much may stand around each piece of a body that comes in chunks."""
 
 _TOO_LARGE = f"The head of the request has more than {MAX_HEAD_BYTES} bytes or {MAX_FIELDS} fields"
 
@@ -61,7 +64,7 @@ class _Connection(Gather):
         self.is_lost = False
         self.visit: Visit | None = None
         self.held = 0
-        """How many bytes came since the last that belonged to a body, or ended a head."""
+        """How many bytes came that are no body, nor the head of a request that is being answered."""
         self.due = 0.0
         """When the head that is awaited must be complete; 0.0 while none is."""
 
@@ -103,16 +106,12 @@ class _Protocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Parse what arrived, and refuse what is too large or too slow."""
-        if len(data) > PIECE_BYTES:
-            for start in range(0, len(data), PIECE_BYTES):
-                if not self.transport.is_closing():
-                    self.data_received(data[start : start + PIECE_BYTES])
-            return
-        self.transport.held += len(data)
+        connection = self.transport
+        connection.held += len(data)
         super().data_received(data)
-        if self.transport.held > MAX_HEAD_BYTES:
+        if connection.held > MAX_HEAD_BYTES:
             self._refuse(431, _TOO_LARGE)
-        elif self._answers_nothing():
+        elif not self.cycle or self.cycle.response_complete:
             self._await_head()
 
     def on_message_begin(self) -> None:
@@ -120,28 +119,28 @@ class _Protocol(HttpToolsProtocol):
         cast("dict[str, Any]", self.scope)[CONNECTION] = self.transport
 
     def on_headers_complete(self) -> None:
-        size = self._head_size() if self.transport.held > MAX_HEAD_BYTES else 0
-        if size > MAX_HEAD_BYTES or len(self.headers) > MAX_FIELDS:
+        connection, fields = self.transport, self.headers
+        size = connection.held
+        if size > SMALL_BYTES:  # a part of it may be body
+            size = len(self.url) + sum(len(name) + len(value) + 4 for name, value in fields)
+        if size > MAX_HEAD_BYTES or len(fields) > MAX_FIELDS:
             self._refuse(431, _TOO_LARGE)
             raise ValueError(_TOO_LARGE)  # tells the parser to read no more
-        self.transport.held, self.transport.due = 0, 0.0
+        connection.held -= size
+        connection.due = 0.0
         super().on_headers_complete()
         self.headers = []  # trailers go here: they are not headers
 
     def on_body(self, body: bytes) -> None:
-        self.transport.held = 0
+        connection = self.transport
+        if connection.held:
+            connection.held = max(connection.held - len(body) - FRAME_BYTES, 0)
         super().on_body(body)
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what is not HTTP, unless it is refused already."""
         if not self.transport.is_closing():
             super().send_400_response(msg)
-
-    def _answers_nothing(self) -> bool:
-        return not self.cycle or self.cycle.response_complete
-
-    def _head_size(self) -> int:
-        return len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
 
     def _await_head(self) -> None:
         """Give the client until `due` to send a head. The timer is uvicorn's own, which whatever arrives ends."""
@@ -157,7 +156,7 @@ class _Protocol(HttpToolsProtocol):
 
     def _refuse(self, status: int, message: str) -> None:
         """Close the connection, with an error unless an answer has begun."""
-        if self._answers_nothing() or not self.cycle.response_started:
+        if not self.cycle or self.cycle.response_complete or not self.cycle.response_started:
             body = encode(failure(None, InvalidRequest(message)))
             head = b"content-type: application/json\r\ncontent-length: %d\r\nconnection: close\r\n\r\n" % len(body)
             self.transport.write(STATUS_LINE[status] + head + body)
