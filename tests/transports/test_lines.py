@@ -15,7 +15,7 @@ from splice.transports.channel import ChannelExchange
 from splice.transports.lines import GATHER_BYTES, Gather
 from support.peers import LinePeer
 from support.waiting import settle
-from support.wire import JSON, answer, ask, code_of, line, note
+from support.wire import JSON, answer, ask, code_of, line, modern, note
 
 GOOD = ask(99, "echo", {"good": True})
 
@@ -122,6 +122,13 @@ async def test_a_batch_is_taken_where_the_version_has_them() -> None:
     await peer.say([ask(1, "echo", {}), note("hello"), {"jsonrpc": "2.0", "id": 3}, ask(2, "echo", {})])
     assert sorted((message["id"], code_of(message)) for message in peer.heard) == [(1, None), (2, None), (3, -32600)]
     assert [each.method for each in peer.noted] == ["hello"]
+
+
+async def test_a_request_that_names_its_version_may_not_be_in_a_batch() -> None:
+    peer = LinePeer()
+    peer.channel.batches = lambda: True
+    await peer.say([modern(1, "echo"), ask(2, "echo", {})])
+    assert sorted((message["id"], code_of(message)) for message in peer.heard) == [(1, -32600), (2, None)]
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Callable
 
 from splice.protocol.jsonrpc import BadMessage, Lines, Message, Request, Success, decode, is_batch, split_batch
+from splice.rules.eras import names_its_version
 from splice.transports.base import Hear, Sender
 from splice.transports.channel import Channel, Serve, written
 
@@ -91,7 +92,11 @@ class LineChannel(Channel):
         """
         try:
             if in_batch or not is_batch(text):
-                self.take(decode(text))
+                message = decode(text)
+                if in_batch and isinstance(message, Request) and names_its_version(message.params):
+                    self._skip(BadMessage("A request that names its own version may not be in a batch", id=message.id))
+                else:
+                    self.take(message)
             elif self.batches():
                 for item in split_batch(text):
                     self._take_text(item, in_batch=True)
