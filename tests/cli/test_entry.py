@@ -200,7 +200,7 @@ import sys
 from splice import Server
 from splice.cli import main
 code = main(["run", {SERVER!r}])
-heavy = ["click", "rich", "uvicorn", "pyreqwest", "starlette", "argparse"]
+heavy = ["click", "rich", "uvicorn", "aiohttp", "starlette", "argparse"]
 sys.stderr.write(repr((code, [name for name in heavy if name in sys.modules])))
 """
     done = subprocess.run(

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from splice import Client, HTTPServer
-from splice.errors import ConnectionClosed, HTTPRefused, RequestTimeout
+from splice.errors import ConnectFailed, ConnectionClosed, HTTPRefused, RequestTimeout
 from transports.raw_http import RawServer, Visit, raw_server, until
 
 DONE = {"content": [{"type": "text", "text": "done"}]}
@@ -141,5 +141,5 @@ async def test_nobody_there() -> None:
     async with raw_server(Old()) as server:
         url = server.url
     assert isinstance(server, RawServer)
-    with pytest.raises(ConnectionClosed, match="refused"):
+    with pytest.raises(ConnectFailed, match="nothing listens at"):
         await Client(url).open()

@@ -32,7 +32,7 @@ PUBLIC_ONLY = {"servers", "host", "inspector", "cli"}
 """Layers that may say `from splice import ...`; the ones below would make a circle of it."""
 
 ONLY_HERE = {
-    "pyreqwest": {"transports/http/fetch.py"},
+    "aiohttp": {"transports/http/fetch.py"},
     "uvicorn": {"transports/http/listener.py"},
     "jsonschema_rs": {"schema/validate.py"},
     "cryptography": {"rules/seal.py"},

@@ -11,7 +11,7 @@ import pytest
 import splice
 from guards.source import PACKAGE
 
-HEAVY = ["uvicorn", "pyreqwest", "jsonschema_rs", "cryptography", "joserfc", "click", "rich", "pydantic", "starlette"]
+HEAVY = ["uvicorn", "aiohttp", "jsonschema_rs", "cryptography", "joserfc", "click", "rich", "pydantic", "starlette"]
 MODULES = 120
 
 

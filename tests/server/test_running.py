@@ -61,7 +61,7 @@ def test_a_hole_among_the_standard_descriptors_is_filled() -> None:
 def test_a_program_needs_no_web_stack_for_stdio() -> None:
     code = (
         "import sys; from splice import Server; s = Server('s'); s.add_tool(lambda: 'x', name='x'); s.run(); "
-        "print([m for m in ('uvicorn', 'pyreqwest', 'pydantic', 'cryptography', 'jsonschema_rs', 'click', 'rich')"
+        "print([m for m in ('uvicorn', 'aiohttp', 'pydantic', 'cryptography', 'jsonschema_rs', 'click', 'rich')"
         " if m in sys.modules])"
     )
     ended = subprocess.run(

@@ -30,6 +30,7 @@ from splice.errors import (
     RemoteProtocolError,
     RequestTimeout,
     RPCError,
+    SessionLost,
     TransportError,
 )
 from splice.protocol import lifecycle
@@ -179,7 +180,10 @@ class Opening(Struct):
         meta = era_of(facts).stamp(stamp, None, None)
         link.agree(facts)
         if lifecycle.INITIALIZED.exists(version):
-            await link.notify(Notification(lifecycle.INITIALIZED.name))
+            try:
+                await link.notify(Notification(lifecycle.INITIALIZED.name))
+            except (HTTPRefused, SessionLost) as error:  # requests will tell whether it matters
+                log.warning("%s did not take %s: %s", self.target.name, lifecycle.INITIALIZED.name, error)
         await link.listen()
         return Terms(
             era=era_of(facts),

@@ -18,6 +18,8 @@ from typing import Any, Protocol, TypeAlias, cast
 
 from msgspec import Struct
 
+from splice.rules.http.headers import check_header
+from splice.rules.http.urls import shown_url
 from splice.transports.base import Link, Receiver, Service
 from splice.transports.memory import MemoryLink
 from splice.transports.stdio.client import spawn
@@ -97,8 +99,12 @@ class HTTPServer:
     kind = "http"
 
     def __init__(self, url: str, *, headers: Mapping[str, str] | None = None) -> None:
-        self.url = self.name = url
+        self.url = url
+        self.name = shown_url(url)
+        """The URL, without what may be secret in it."""
         self.headers = headers
+        for name, value in (headers or {}).items():
+            check_header(name, value)
 
     async def connect(self, receiver: Receiver) -> Link:
         """Make a pool of connections; none is opened yet."""

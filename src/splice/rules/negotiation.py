@@ -12,8 +12,8 @@
     ...no usable list                                       handshake
     -32020, -32021                                          impossible: somebody altered a correct request
     any other error                                         handshake
-    HTTP 401, 403, 407, 408, 429, 3xx, 5xx without a message  impossible: says nothing about the era
-    any other HTTP status without a message                 handshake
+    HTTP 401, 403, 407, 408, 429, 503, 504, 3xx             impossible: says nothing about the era
+    any other HTTP status without a message                 handshake: some servers fail at what they do not know
     silence                                                 handshake on a pipe, impossible over HTTP
     the child process exits                                 handshake: some servers leave on any early request
 
@@ -87,7 +87,7 @@ class _Supported(Struct):
     supported: list[str]
 
 
-_TELLS_NOTHING = frozenset({401, 403, 407, 408, 429})
+_TELLS_NOTHING = frozenset({401, 403, 407, 408, 429, 503, 504})
 
 
 def classify(outcome: Outcome, wanted: Sequence[str] = MODERN_VERSIONS, *, corrected: bool = False) -> Verdict:
@@ -98,7 +98,7 @@ def classify(outcome: Outcome, wanted: Sequence[str] = MODERN_VERSIONS, *, corre
         return _failed(outcome.error, wanted, corrected=corrected)
     if isinstance(outcome, Refused):
         status = outcome.status
-        tells_nothing = status in _TELLS_NOTHING or status >= 500 or 300 <= status < 400
+        tells_nothing = status in _TELLS_NOTHING or 300 <= status < 400
         return (Impossible if tells_nothing else Handshake)(f"the server answered HTTP {status}")
     if isinstance(outcome, Silent) and outcome.over_http:
         return Impossible("the server did not answer")

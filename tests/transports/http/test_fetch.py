@@ -1,14 +1,31 @@
 """HTTP requests and responses: what is sent, what comes back, and in which pieces."""
 
 import asyncio
-import contextlib
-from typing import Any, cast
+import gzip
+import socket
+import subprocess
+import sys
+import zlib
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 
 import pytest
+from yarl import URL
 
-from splice.errors import ConnectionClosed, RemoteProtocolError
-from splice.transports.http.fetch import Endpoint, HTTPResponse, sent, within_origin
-from transports.raw_http import Visit, raw_server
+from splice.errors import ConnectFailed, ConnectionClosed, RemoteProtocolError
+from splice.transports.http import fetch
+from splice.transports.http.fetch import Endpoint, within_origin
+from transports.raw_http import Handler, RawServer, Visit, raw_server, until
+
+
+@asynccontextmanager
+async def endpoint_of(server: RawServer, headers: dict[str, str] | None = None) -> AsyncIterator[Endpoint]:
+    endpoint = Endpoint(server.url, headers or {})
+    try:
+        async with asyncio.timeout(5):
+            yield endpoint
+    finally:
+        await endpoint.close()
 
 
 @pytest.mark.parametrize(
@@ -18,6 +35,7 @@ from transports.raw_http import Visit, raw_server
         ("other?x=1", "http://h:1/a/other?x=1"),
         ("http://h:1/x", "http://h:1/x"),
         ("", "http://h:1/a/b"),
+        ("http://user:secret@h:1/x", "http://h:1/x"),
         ("http://h:2/x", None),
         ("http://H2:1/x", None),
         ("https://h:1/x", None),
@@ -27,7 +45,8 @@ from transports.raw_http import Visit, raw_server
     ],
 )
 def test_a_redirect_is_followed_only_within_the_origin(location: str, target: str | None) -> None:
-    assert within_origin("http://h:1/a/b", location) == target
+    found = within_origin(URL("http://h:1/a/b"), location)
+    assert (None if found is None else str(found)) == target
 
 
 def test_only_http_urls_are_taken() -> None:
@@ -43,14 +62,14 @@ async def test_a_request_and_its_reply() -> None:
 
     async with raw_server(handler) as server:
         endpoint = Endpoint(server.url, {"X-Always": "1"})
-        async with endpoint.request("POST", {"X-Once": "2"}, b"ab") as reply:
+        with await endpoint.request("POST", {"X-Once": "2"}, b"ab") as reply:
             assert reply.status == 418
             assert reply.header("X-Answer") == "a"
             assert reply.header("x-none") is None
             assert reply.media_type == "text/plain"
             assert await reply.body(4) == b"abab"
             assert await reply.chunk() is None
-        async with endpoint.request("GET", {}) as reply:
+        with await endpoint.request("GET", {}) as reply:
             assert await reply.body(0) == b""
             assert reply.media_type == "text/plain"
         await endpoint.close()
@@ -69,75 +88,352 @@ async def test_a_body_in_pieces_and_over_the_limit() -> None:
 
     async with raw_server(handler) as server:
         endpoint = Endpoint(server.url, {})
-        async with endpoint.request("GET", {}) as reply:
+        with await endpoint.request("GET", {}) as reply:
             assert await reply.body(9) == b"abcdefghi"
-        async with endpoint.request("GET", {}) as reply:
-            with pytest.raises(RemoteProtocolError, match="more than 8 bytes"):
-                await reply.body(8)
-        async with endpoint.request("GET", {}) as reply:
+        with await endpoint.request("GET", {}) as reply, pytest.raises(RemoteProtocolError, match="more than 8 bytes"):
+            await reply.body(8)
+        with await endpoint.request("GET", {}) as reply:
             assert await reply.start(4) == b"abcd"
-        async with endpoint.request("GET", {}) as reply:
+        with await endpoint.request("GET", {}) as reply:
             assert await reply.start(100) == b"abcdefghi"
         await endpoint.close()
 
 
-async def test_nobody_there_and_nothing_sent_after_the_end() -> None:
+async def test_nothing_is_sent_after_the_end() -> None:
     async with raw_server(lambda visit: visit.reply(200)) as server:
-        url = server.url
-    endpoint = Endpoint(url, {})
-    with pytest.raises(ConnectionClosed, match=f"Lost {url}: .*refused"):
-        async with endpoint.request("GET", {}):
-            pass
+        endpoint = Endpoint(server.url, {})
+        await endpoint.close()
+        with pytest.raises(ConnectionClosed, match=f"{server.url} is closed"):
+            await endpoint.request("GET", {})
+        assert server.visits == []
+
+
+# Compressed bodies.
+
+
+@pytest.mark.parametrize(("coding", "compress"), [("gzip", gzip.compress), ("deflate", zlib.compress)])
+async def test_a_compressed_body_is_read_though_nobody_asked_for_it(
+    coding: str, compress: Callable[[bytes], bytes]
+) -> None:
+    async def handler(visit: Visit) -> None:
+        await visit.reply(200, compress(b"abc" * 1000), content_encoding=coding)
+
+    async with raw_server(handler) as server, endpoint_of(server) as endpoint:
+        with await endpoint.request("GET", {}) as reply:
+            assert await reply.body(3000) == b"abc" * 1000
+
+
+async def test_a_compressed_body_counts_as_large_as_it_becomes() -> None:
+    bomb = gzip.compress(bytes(50_000_000))
+
+    async def handler(visit: Visit) -> None:
+        await visit.reply(200, bomb, content_encoding="gzip")
+
+    async with raw_server(handler) as server, endpoint_of(server) as endpoint:
+        with await endpoint.request("GET", {}) as reply:
+            with pytest.raises(RemoteProtocolError, match="more than 100000 bytes"):
+                await reply.body(100_000)
+            assert reply._response.content.total_bytes < 5_000_000
+
+
+# Cancelling.
+
+
+async def silence(visit: Visit) -> None:
+    await asyncio.Event().wait()
+
+
+async def half_a_body(visit: Visit) -> None:
+    await visit.raw(b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{")
+
+
+@pytest.mark.parametrize("handler", [silence, half_a_body])
+async def test_whoever_is_cancelled_leaves_no_connection(handler: Handler) -> None:
+    async def call() -> None:
+        with await endpoint.request("POST", {}, b"{}") as reply:
+            await reply.body(1000)
+
+    async with raw_server(handler) as server, endpoint_of(server) as endpoint:
+        calls = [asyncio.ensure_future(call()) for _ in range(300)]
+        await until(lambda: len(server.visits) == 300)
+        for each in calls:
+            each.cancel()
+        await asyncio.wait(calls)
+        await until(lambda: not server.connections)
+
+
+async def test_a_server_that_reads_nothing_does_not_hold_up_the_end() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        endpoint = Endpoint(f"http://127.0.0.1:{listener.getsockname()[1]}/mcp", {})
+        sending = asyncio.ensure_future(endpoint.request("POST", {}, bytes(50_000_000)))
+        listener.setblocking(False)
+        async with asyncio.timeout(5):
+            taken, _ = await asyncio.get_running_loop().sock_accept(listener)
+            with taken:
+                assert await asyncio.get_running_loop().sock_recv(taken, 1)
+                await endpoint.close()
+                with pytest.raises(ConnectionClosed):
+                    await sending
+
+
+# Connections that are kept.
+
+
+async def test_an_idle_connection_is_dropped_before_the_server_drops_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fetch, "KEEP_SECONDS", 0.01)
+    async with raw_server(lambda visit: visit.reply(200)) as server, endpoint_of(server) as endpoint:
+        for _ in range(2):
+            with await endpoint.request("GET", {}):
+                pass
+            await until(lambda: not server.connections)
+
+
+class ClosesLater:
+    """Answers the first request of the first `kept` connections, and closes each at the second."""
+
+    def __init__(self, kept: int) -> None:
+        self.kept = kept
+        self.known: set[int] = set()
+
+    async def __call__(self, visit: Visit) -> None:
+        if id(visit.left) in self.known or len(self.known) > self.kept:
+            visit.drop()
+        else:
+            self.known.add(id(visit.left))
+            await visit.reply(200)
+
+
+@pytest.mark.parametrize("at_once", [1, 5])
+async def test_what_may_be_repeated_is_sent_again_when_a_kept_connection_is_dead(at_once: int) -> None:
+    async def call(*, repeatable: bool = True) -> int:
+        with await endpoint.request("POST", {}, b"{}", repeatable=repeatable) as reply:
+            return reply.status
+
+    async with raw_server(ClosesLater(100)) as server, endpoint_of(server) as endpoint:
+        for _ in range(2):
+            assert await asyncio.gather(*(call() for _ in range(at_once))) == [200] * at_once
+        assert len(server.visits) == 3 * at_once
+        with pytest.raises(ConnectionClosed):
+            await call(repeatable=False)
+        assert len(server.visits) == 3 * at_once + 1
+
+
+async def test_nothing_is_sent_again_on_a_connection_that_was_new() -> None:
+    async with raw_server(ClosesLater(-1)) as server, endpoint_of(server) as endpoint:
+        with pytest.raises(ConnectionClosed, match=r"closed the connection|reset"):
+            await endpoint.request("POST", {}, b"{}", repeatable=True)
+        assert len(server.visits) == 1
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE"])
+async def test_aiohttp_repeats_nothing_by_itself(method: str) -> None:
+    async with raw_server(ClosesLater(-1)) as server, endpoint_of(server) as endpoint:
+        with pytest.raises(ConnectionClosed):
+            await endpoint.request(method, {})
+        assert len(server.visits) == 1
+
+
+# What is said when there is no connection.
+
+
+async def test_nobody_listens() -> None:
+    async with raw_server(lambda visit: visit.reply(200)) as server:
+        pass
+    async with endpoint_of(server) as endpoint:
+        with pytest.raises(ConnectFailed, match=f"Cannot connect to {server.url}: nothing listens at 127.0.0.1:"):
+            await endpoint.request("GET", {})
+
+
+async def test_a_host_that_does_not_exist(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(*_: object, **__: object) -> None:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    endpoint = Endpoint("http://no-such-host.invalid/mcp", {})
+    with pytest.raises(ConnectFailed, match=r"no address is known for the host no-such-host.invalid"):
+        await endpoint.request("GET", {})
     await endpoint.close()
-    with pytest.raises(ConnectionClosed, match=f"Lost {url}"):
-        async with endpoint.request("GET", {}):
+
+
+async def test_https_where_http_is_spoken() -> None:
+    async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(10)
+        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        writer.close()
+
+    listener = await asyncio.start_server(handler, "127.0.0.1", 0)
+    endpoint = Endpoint(f"https://127.0.0.1:{listener.sockets[0].getsockname()[1]}/mcp", {})
+    with pytest.raises(ConnectFailed, match=r"no TLS at 127.0.0.1:.*without TLS begins with http://"):
+        await endpoint.request("GET", {})
+    await endpoint.close()
+    listener.close()
+
+
+async def test_what_is_not_http() -> None:
+    async def handler(visit: Visit) -> None:
+        await visit.raw(b"SSH-2.0-\x1b[31m\r\n\r\n")
+
+    async with raw_server(handler) as server, endpoint_of(server) as endpoint:
+        with pytest.raises(ConnectionClosed, match=f"Lost {server.url}: the answer is not HTTP") as caught:
+            await endpoint.request("GET", {})
+        assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"HTTP/1.1 200 " + b"x" * 70_000,
+        b"HTTP/1.1 200 OK\r\nx: " + b"x" * 70_000,
+        b"HTTP/1.1 200 OK\r\n" + b"x: y\r\n" * 1000,
+    ],
+)
+async def test_a_head_without_end(head: bytes) -> None:
+    async with raw_server(lambda visit: visit.raw(head)) as server, endpoint_of(server) as endpoint:
+        with pytest.raises(ConnectionClosed, match="not HTTP"):
+            await endpoint.request("GET", {})
+
+
+@pytest.mark.parametrize("size", [8_000, 60_000])
+async def test_a_long_header_is_read(size: int) -> None:
+    async with (
+        raw_server(lambda visit: visit.reply(200, x_long="x" * size)) as server,
+        endpoint_of(server) as endpoint,
+    ):
+        with await endpoint.request("GET", {}) as reply:
+            assert reply.header("x-long") == "x" * size
+
+
+# Secrets.
+
+
+async def test_user_and_password_are_sent_and_not_shown() -> None:
+    async with raw_server(lambda visit: visit.reply(200)) as server:
+        url = server.url.replace("http://", "http://ann:s3cr3t@") + "?token=s3cr3t#s3cr3t"
+        endpoint = Endpoint(url, {})
+        with await endpoint.request("GET", {}):
             pass
+        await endpoint.close()
+        (visit,) = server.visits
+        assert visit.headers["authorization"] == "Basic YW5uOnMzY3IzdA=="
+        assert visit.path == "/mcp?token=s3cr3t"
+        assert endpoint.url == server.url
+        own = Endpoint(url, {"authorization": "Bearer t"})
+        with await own.request("GET", {}):
+            pass
+        await own.close()
+        assert server.visits[1].headers["authorization"] == "Bearer t"
 
 
-class Forgetful:
-    """A request of the library's that is cancelled just when its result arrives, and forgets it."""
-
-    def __init__(self, response: object = None) -> None:
-        self.waiting = asyncio.Event()
-        self.left = False
-        self.response = response
-
-    async def __aenter__(self) -> object:
-        with contextlib.suppress(asyncio.CancelledError):
-            self.waiting.set()
-            await asyncio.Event().wait()
-        return self.response
-
-    async def __aexit__(self, *_: object) -> None:
-        self.left = True
-
-    @property
-    def body_reader(self) -> "Forgetful":
-        return self
-
-    status = 200
-    read_chunk = __aenter__
+# Proxies.
 
 
-async def test_a_cancellation_that_the_library_forgets_still_counts_for_a_request() -> None:
-    request = Forgetful()
-
-    async def send() -> None:
-        async with sent(cast("Any", request), "http://h/"):
-            pytest.fail("the request goes on")
-
-    task = asyncio.ensure_future(send())
-    await request.waiting.wait()
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert request.left
+@pytest.fixture
+def environment(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+    return monkeypatch
 
 
-async def test_a_cancellation_that_the_library_forgets_still_counts_for_a_body() -> None:
-    response = Forgetful()
-    task = asyncio.ensure_future(HTTPResponse(cast("Any", response), "http://h/").chunk())
-    await response.waiting.wait()
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
+@pytest.mark.parametrize("name", ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"])
+@pytest.mark.parametrize("prefix", ["http://", "http://ann:s3cr3t@", ""])
+async def test_the_proxy_of_the_environment(environment: pytest.MonkeyPatch, name: str, prefix: str) -> None:
+    async with raw_server(lambda visit: visit.reply(200)) as proxy:
+        environment.setenv(name, prefix + proxy.url.removeprefix("http://").removesuffix("/mcp"))
+        endpoint = Endpoint("http://mcp.example.invalid/mcp", {})
+        environment.delenv(name)  # it was read, once
+        for _ in range(2):
+            with await endpoint.request("GET", {}) as reply:
+                assert reply.status == 200
+        await endpoint.close()
+        assert {visit.path for visit in proxy.visits} == {"http://mcp.example.invalid/mcp"}
+        assert {visit.headers["host"] for visit in proxy.visits} == {"mcp.example.invalid"}
+        assert ("proxy-authorization" in proxy.visits[0].headers) == ("ann" in prefix)
+
+
+async def test_a_tunnel_through_the_proxy_for_https(environment: pytest.MonkeyPatch) -> None:
+    async with raw_server(lambda visit: visit.reply(407)) as proxy:
+        environment.setenv("HTTPS_PROXY", proxy.url.removesuffix("/mcp"))
+        endpoint = Endpoint("https://mcp.example.invalid/mcp", {"Authorization": "Bearer s3cr3t"})
+        with pytest.raises(ConnectFailed, match="the proxy that the environment names answered 407"):
+            await endpoint.request("GET", {})
+        await endpoint.close()
+        (visit,) = proxy.visits
+        assert (visit.method, visit.path) == ("CONNECT", "mcp.example.invalid:443")
+        assert "s3cr3t" not in str(visit.headers)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "127.8.8.8", "a.localhost"])
+def test_this_machine_is_reached_without_a_proxy(environment: pytest.MonkeyPatch, host: str) -> None:
+    environment.setenv("HTTP_PROXY", "http://proxy.invalid:1")
+    assert Endpoint(f"http://{host}:1/mcp", {})._proxy is None
+
+
+@pytest.mark.parametrize(("listed", "goes_round"), [("example.com", True), (".com", True), ("*", True), ("b.c", False)])
+def test_hosts_that_need_no_proxy(environment: pytest.MonkeyPatch, listed: str, goes_round: bool) -> None:
+    environment.setenv("HTTP_PROXY", "http://proxy.invalid:1")
+    environment.setenv("NO_PROXY", listed)
+    assert (Endpoint("http://mcp.example.com/mcp", {})._proxy is None) == goes_round
+
+
+async def test_a_proxy_that_cannot_be_used(environment: pytest.MonkeyPatch) -> None:
+    environment.setenv("ALL_PROXY", "socks5://ann:s3cr3t@127.0.0.1:1")
+    with pytest.raises(ConnectFailed, match=r"of the kind socks5, but only HTTP proxies.*NO_PROXY") as caught:
+        Endpoint("http://mcp.example.com/mcp", {})
+    assert "s3cr3t" not in str(caught.value)
+    async with raw_server(lambda visit: visit.reply(200)) as proxy:
+        pass
+    environment.setenv("ALL_PROXY", proxy.url.replace("http://", "http://ann:s3cr3t@"))
+    endpoint = Endpoint("http://mcp.example.com/mcp", {})
+    with pytest.raises(ConnectFailed, match=r"the proxy at 127.0.0.1:.*cannot be reached") as caught:
+        await endpoint.request("GET", {})
+    assert "s3cr3t" not in str(caught.value)
+    await endpoint.close()
+
+
+# Processes.
+
+
+def run(script: str, url: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", "import asyncio, os\nfrom splice.transports.http.fetch import Endpoint\n" + script]
+    return subprocess.run([*command, url], capture_output=True, text=True, timeout=20, check=False)
+
+
+UNCLOSED = """
+import sys
+
+async def main():
+    endpoint = Endpoint(sys.argv[1], {})
+    with await endpoint.request("GET", {}) as reply:
+        print(reply.status)
+    kept.append(endpoint)
+
+kept = []
+asyncio.run(main())
+"""
+
+FORKED = """
+import sys
+
+async def get(endpoint):
+    with await endpoint.request("GET", {}) as reply:
+        return reply.status
+
+async def main():
+    endpoint = Endpoint(sys.argv[1], {})
+    print(await get(endpoint), flush=True)
+    await endpoint.close()
+
+asyncio.run(main())
+child = os.fork()
+asyncio.run(main())
+if child:
+    os.waitpid(child, 0)
+"""
+
+
+@pytest.mark.parametrize(("script", "told"), [(UNCLOSED, "200\n"), (FORKED, "200\n" * 3)])
+async def test_a_process_that_forgets_to_close_or_forks_has_no_trouble(script: str, told: str) -> None:
+    async with raw_server(lambda visit: visit.reply(200)) as server:
+        done = await asyncio.to_thread(run, script, server.url)
+    assert (done.stdout, done.stderr, done.returncode) == (told, "", 0)

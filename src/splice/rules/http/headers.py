@@ -95,6 +95,16 @@ def is_plain(value: str) -> bool:
     return value.isascii() and value.isprintable() and value == value.strip() and not _is_sentinel(value)
 
 
+def check_header(name: Any, value: Any) -> None:
+    """Check a header of the user's own. Raises `ValueError` and `TypeError`, which do not show the value."""
+    if not isinstance(name, str) or not isinstance(value, str):
+        raise TypeError(f"headers are text: {name!r} is {type(name).__name__}, its value {type(value).__name__}")
+    if not name or not _TOKEN.issuperset(name):
+        raise ValueError(f"{name!r} cannot be the name of a header")
+    if not value.replace("\t", " ").isprintable() or value != value.strip():
+        raise ValueError(f"the value of the header {name} has line breaks, control characters or blanks around it")
+
+
 def _is_sentinel(value: str) -> bool:
     return value.startswith(_OPEN) and value.endswith(_CLOSE) and len(value) >= len(_OPEN) + len(_CLOSE)
 

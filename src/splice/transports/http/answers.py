@@ -4,20 +4,31 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stream
 https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
 """
 
+import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import TypeAlias
 
 import msgspec
 from msgspec import Struct
 
-from splice.errors import HTTPRefused, RemoteProtocolError
-from splice.protocol.jsonrpc import BadMessage, ErrorObject, Failure, Message, RequestId, Response, decode
+from splice.errors import ConnectionClosed, HTTPRefused, RemoteProtocolError
+from splice.protocol.jsonrpc import (
+    BadMessage,
+    ErrorObject,
+    Failure,
+    Message,
+    RequestId,
+    Response,
+    decode,
+    is_batch,
+    split_batch,
+)
 from splice.protocol.methods import UNREADABLE
 from splice.rules.http.headers import EVENT_STREAM, JSON, LAST_EVENT_ID_HEADER
 from splice.rules.http.sse import Decoder
-from splice.transports.http.fetch import HTTPResponse
+from splice.transports.http.fetch import Endpoint, HTTPResponse
 
 TO_POST: Mapping[str, str] = {"Content-Type": JSON, "Accept": f"{JSON}, {EVENT_STREAM}"}
 """The headers of every POST."""
@@ -25,6 +36,8 @@ TO_POST: Mapping[str, str] = {"Content-Type": JSON, "Accept": f"{JSON}, {EVENT_S
 _SHOWN_BYTES = 200
 _ERROR_BYTES = 1024 * 1024
 _ONLY_STATUS_COUNTS = frozenset({401, 403})
+_LOOK_SECONDS = 2.0
+_ENDPOINT = b"event: endpoint"
 
 Take: TypeAlias = Callable[[Message], Awaitable[Response | None]]
 """Acts on a message from a stream; returns it if it is the response that ends the stream."""
@@ -33,8 +46,12 @@ log = logging.getLogger("splice.client")
 
 
 class Cursor(Struct):
-    """The place in a stream that was read last."""
+    """One stream of a server, and the place in it that was read last."""
 
+    id: RequestId | None = None
+    """The request whose response the stream brings."""
+    batches: bool = False
+    """An event may be a batch of messages."""
     last_event_id: str = ""
     retry: int | None = None
     """How many milliseconds the server asks to wait before reconnecting."""
@@ -55,21 +72,36 @@ async def follow(response: HTTPResponse, cursor: Cursor, take: Take) -> Response
     while (chunk := await response.chunk()) is not None:
         for event in decoder.feed(chunk):
             if event.data and event.event == "message":
-                answer = await _take(event.data, take)
-                if answer is not None:
-                    return answer
-        cursor.last_event_id = decoder.last_event_id or cursor.last_event_id
+                found = None
+                for message in messages_in(event.data, cursor):
+                    found = await take(message) or found
+                if found is not None:
+                    return found
+        if decoder.last_event_id.isprintable():  # another would not go into a header
+            cursor.last_event_id = decoder.last_event_id or cursor.last_event_id
         cursor.retry = decoder.retry or cursor.retry
     return None
 
 
-async def _take(data: bytes, take: Take) -> Response | None:
+def messages_in(data: bytes, cursor: Cursor) -> Iterator[Message]:
+    """Read the message, or the batch of messages, of an event; what is neither is skipped.
+
+    Raises `RemoteProtocolError` for a malformed response to the request that waits for one.
+    """
+    texts = [data]
     try:
-        message = decode(data)
+        if cursor.batches and is_batch(data):
+            texts = split_batch(data)
     except BadMessage as bad:
-        log.warning("skipped an event of the server's that is not a JSON-RPC message: %s", bad.message)
-        return None
-    return await take(message)
+        texts = []
+        log.warning("skipped a batch of the server's that cannot be read: %s", bad.message)
+    for text in texts:
+        try:
+            yield decode(text)
+        except BadMessage as bad:
+            if bad.id is not None and bad.id == cursor.id:
+                raise RemoteProtocolError(f"The response is not a JSON-RPC message: {bad.message}") from bad
+            log.warning("skipped an event of the server's that is not a JSON-RPC message: %s", bad.message)
 
 
 def response_in(body: bytes, url: str, id: RequestId) -> Response:
@@ -105,11 +137,25 @@ async def read_refusal(url: str, response: HTTPResponse, id: RequestId | None) -
             failure = Failure(_error_decoder.decode(body).error, id)
     if failure is not None and 400 <= status < 500:
         return failure
-    text = body[:_SHOWN_BYTES].decode(errors="replace").strip()
-    raise HTTPRefused(f"{url} answered HTTP {status}" + (f": {text}" if text else ""), status, failure)
+    text = "".join(each if each.isprintable() else " " for each in body[:_SHOWN_BYTES].decode(errors="replace"))
+    told = f"{url} answered HTTP {status}" + (f": {text.strip()}" if text.strip() else "")
+    challenge = response.header("www-authenticate")
+    if challenge is not None and status in _ONLY_STATUS_COUNTS:
+        told += f"; it wants an Authorization header, and says {challenge[:_SHOWN_BYTES]!a}"
+    raise HTTPRefused(told, status, failure)
 
 
 async def check_accepted(url: str, response: HTTPResponse) -> None:
     """Read the response to what is not a request. Raises `HTTPRefused`."""
     if not 200 <= response.status < 300:
         await read_refusal(url, response, None)
+
+
+async def sends_endpoint(endpoint: Endpoint) -> bool:
+    """Tell whether a GET brings the stream of the HTTP+SSE transport, which begins with the URL to POST to."""
+    with contextlib.suppress(ConnectionClosed, TimeoutError):
+        async with asyncio.timeout(_LOOK_SECONDS):
+            with await endpoint.request("GET", Cursor().headers()) as response:
+                is_stream = response.status == 200 and response.media_type == EVENT_STREAM
+                return is_stream and (await response.start(len(_ENDPOINT))).startswith(_ENDPOINT)
+    return False

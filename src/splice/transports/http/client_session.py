@@ -20,7 +20,7 @@ from splice.rules.http.headers import EVENT_STREAM, PROTOCOL_VERSION_HEADER, SES
 from splice.transports.base import Exchange, Receiver, Sender
 from splice.transports.channel import Channel, written
 from splice.transports.http.answers import TO_POST, Cursor, Take, check_accepted, follow
-from splice.transports.http.fetch import Endpoint
+from splice.transports.http.fetch import Endpoint, HTTPResponse
 from splice.transports.tasks import Background
 
 STREAM_SECONDS = 0.5
@@ -62,13 +62,17 @@ class ClientSession:
                 async with asyncio.timeout(STREAM_SECONDS):
                     await self._opened.wait()
 
-    def check(self, status: int) -> None:
-        """Raise `SessionLost` for a status that says that the server has forgotten the session."""
-        if status == 404 and self._id is not None:
+    def check(self, response: HTTPResponse) -> None:
+        """Leave a response that says that the server has forgotten the session, and raise `SessionLost`."""
+        if response.status == 404 and self._id is not None:
             self._is_lost = True
             if self._stream is not None:
                 self._stream.cancel()
-            raise SessionLost(f"{self._endpoint.url} does not know the session any more")
+            with response:
+                raise SessionLost(
+                    f"{self._endpoint.url} does not know the session any more: a session lives in one process of the "
+                    "server. Several behind one URL need sticky routing, or no sessions (`stateless=True` in Splice)"
+                )
 
     def cancel(self, id: RequestId, method: str) -> None:
         """Tell the server that nobody waits for a request any more, if closing its stream does not say so."""
@@ -82,8 +86,9 @@ class ClientSession:
         await self._background.close()
         if self._id is not None and not self._is_lost:
             with contextlib.suppress(MCPError, TimeoutError):
-                async with asyncio.timeout(DELETE_SECONDS), self._endpoint.request("DELETE", self._own):
-                    pass
+                async with asyncio.timeout(DELETE_SECONDS):
+                    with await self._endpoint.request("DELETE", self._own):
+                        pass
 
     # Streams.
 
@@ -100,7 +105,7 @@ class ClientSession:
     async def _listen(self) -> None:
         """Keep the GET stream open, if the server has one."""
         try:
-            await self._get(Cursor(), self.take)
+            await self._get(Cursor(batches=self._facts.batches), self.take)
         finally:
             self._opened.set()
 
@@ -108,16 +113,16 @@ class ClientSession:
         """GET a stream, again whenever it breaks; None when the server has none or stays away."""
         failures = 0
         while failures < len(RECONNECT_SECONDS):
-            with contextlib.suppress(ConnectionClosed):
-                async with self._endpoint.request("GET", {**self._own, **cursor.headers()}) as response:
-                    self._opened.set()
-                    if response.status == 200 and response.media_type == EVENT_STREAM:
-                        failures = 0
-                        found = await follow(response, cursor, take)
-                        if found is not None:
-                            return found
-                    elif response.status < 500:
-                        return None
+            headers = {**self._own, **cursor.headers()}
+            with contextlib.suppress(ConnectionClosed), await self._endpoint.request("GET", headers) as response:
+                self._opened.set()
+                if response.status == 200 and response.media_type == EVENT_STREAM:
+                    failures = 0
+                    found = await follow(response, cursor, take)
+                    if found is not None:
+                        return found
+                elif response.status < 500:
+                    return None
             await asyncio.sleep(_wait(cursor, failures))
             failures += 1
         return None
@@ -142,8 +147,8 @@ class ClientSession:
     async def _post(self, body: bytes) -> None:
         """POST a message that nobody waits for; trouble is logged."""
         try:
-            async with self._endpoint.post(self.headers, body) as response:
-                self.check(response.status)
+            with await self._endpoint.post(self.headers, body) as response:
+                self.check(response)
                 await check_accepted(self._endpoint.url, response)
         except MCPError as error:
             log.warning("could not send a message to %s: %s", self._endpoint.url, error)

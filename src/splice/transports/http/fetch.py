@@ -1,123 +1,211 @@
-"""HTTP requests, and nothing of MCP: the only module that imports the HTTP client library.
+"""HTTP requests, and nothing of MCP: the only module that imports aiohttp, the HTTP client library.
 
 A redirect is followed only within the origin and only if it keeps the method, so that no header meant for this server
-reaches another. Bodies are read chunk by chunk, and every failure is a `ConnectionClosed` that names the URL. Leaving
-a response before its end closes its connection.
+reaches another. Bodies are read chunk by chunk. Leaving a response before its end closes its connection, and so does
+being cancelled at any time: that is how a server learns that nobody waits. Every failure is a `ConnectionClosed` that
+names the URL, without what may be secret in it; `ConnectFailed` when no connection came about.
 
-Two defects of the library show. A request that is given up before any byte of the response's body has arrived keeps
-its connection until one arrives: nothing can be done about it here. And a task that is cancelled at the very moment
-its result arrives gets the result, the cancellation is forgotten: so `_cancellations` are counted here.
+Neither cookies nor `.netrc` are used. The proxy variables of the environment are read once, for the endpoint; servers
+on this machine are never reached through a proxy.
 """
 
-import asyncio
-import atexit
-import time
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from datetime import timedelta
+import contextlib
+import errno
+import socket
+import weakref
+from collections.abc import Mapping
+from contextvars import ContextVar
+from io import BytesIO
+from ipaddress import ip_address
+from types import TracebackType
+from typing import Any, Self
+from urllib.request import getproxies, proxy_bypass
 
-from pyreqwest.client import ClientBuilder
-from pyreqwest.exceptions import DetailedPyreqwestError, PyreqwestError
-from pyreqwest.http import Url
-from pyreqwest.request import StreamRequest
-from pyreqwest.response import Response
+import aiohttp
+from multidict import CIMultiDict
+from yarl import URL
 
-from splice.errors import ConnectionClosed, HTTPRefused, RemoteProtocolError
+from splice.errors import ConnectFailed, ConnectionClosed, HTTPRefused, RemoteProtocolError
+from splice.rules.http.urls import shown_url
 
 CONNECT_SECONDS = 30.0
 """How long opening a connection may take."""
 
-USER_AGENT = "splice"
+KEEP_SECONDS = 4.0
+"""How long an idle connection is kept. Servers close theirs too (uvicorn after 5 seconds); whoever is later loses."""
 
-LAST_SECONDS = 0.02
-"""How long the interpreter waits at its end for the library's threads."""
+MAX_FIELD_BYTES = 64 * 1024
+"""The longest status line, and the longest header, read from a server."""
+
+WHOLE_BYTES = 64 * 1024
+"""A larger body is sent in pieces, as the server reads."""
+
+USER_AGENT = "splice"
 
 MAX_REDIRECTS = 5
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _METHOD_KEPT = frozenset({307, 308})
+_TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS)
+_NOT_BY_ITSELF = ("Accept", "Accept-Encoding", "User-Agent")
+_FAILURES = (aiohttp.ClientError, OSError)
 
-# A thread of the library that has just delivered a result is inside the interpreter for a moment longer. The process
-# aborts if the interpreter ends in that moment; sleeping gives the thread the lock it waits for.
-atexit.register(time.sleep, LAST_SECONDS)
+_dialled: ContextVar[list[socket.socket]] = ContextVar("_dialled")
+"""The connections that were opened for the request that is being sent."""
 
 
 class Endpoint:
-    """One URL, and the connections to it. `headers` go out with every request."""
+    """One URL, and the connections to it. `headers` go out with every request. Belongs to one event loop.
+
+    Raises `ValueError` for what is not an HTTP URL, and `ConnectFailed` for a proxy that is not an HTTP proxy.
+    """
 
     def __init__(self, url: str, headers: Mapping[str, str]) -> None:
-        if not Url.is_valid(url) or Url(url).scheme not in ("http", "https"):
+        try:
+            self.url = shown_url(url)
+            """The URL without its secrets, for errors and logs."""
+            target = URL(url)
+        except ValueError:
+            target = URL()
+        if target.scheme not in ("http", "https") or not target.host:
             raise ValueError(f"{url!r} is not an HTTP URL; it must begin with http:// or https://")
-        builder = ClientBuilder().follow_redirects(enable=False).referer(enable=False).user_agent(USER_AGENT)
-        builder = builder.gzip(enable=False).brotli(enable=False).zstd(enable=False).deflate(enable=False)
-        builder = builder.connect_timeout(timedelta(seconds=CONNECT_SECONDS)).default_headers(dict(headers))
-        self.url = url
-        self._client = builder.build()
+        self._target = target.with_user(None).with_fragment(None)
+        self._headers = CIMultiDict({"User-Agent": USER_AGENT})
+        if target.user is not None:
+            self._headers["Authorization"] = aiohttp.encode_basic_auth(target.user, target.password or "")
+        self._headers.update(headers)
+        self._proxy = _proxy_for(target, self.url)
+        self._session: aiohttp.ClientSession | None = None
+        self._sockets: weakref.WeakSet[socket.socket] = weakref.WeakSet()
+        self._closed = False
 
-    def request(
-        self, method: str, headers: Mapping[str, str], body: bytes | None = None, *, url: str | None = None
-    ) -> "AbstractAsyncContextManager[HTTPResponse]":
-        """Build a request, to another `url` after a redirect; `async with` sends it. Redirects are not followed."""
-        url = url or self.url
-        builder = self._client.request(method, url).headers(headers).streamed_read_buffer_limit(0)
-        if body is not None:
-            builder = builder.body_bytes(body)
-        return sent(builder.build_streamed(), url)
-
-    @asynccontextmanager
-    async def post(self, headers: Mapping[str, str], body: bytes) -> "AsyncGenerator[HTTPResponse]":
-        """POST `body` and follow redirects. Raises `ConnectionClosed`, `HTTPRefused` and `RemoteProtocolError`."""
-        url = self.url
+    async def post(self, headers: Mapping[str, str], body: bytes, *, repeatable: bool = False) -> "HTTPResponse":
+        """POST `body` and follow redirects. Raises as `request` does, `HTTPRefused` and `RemoteProtocolError`."""
+        url = self._target
         for _ in range(MAX_REDIRECTS):
-            async with self.request("POST", headers, body, url=url) as response:
-                if response.status not in _REDIRECTS:
-                    yield response
-                    return
+            response = await self.request("POST", headers, body, url=url, repeatable=repeatable)
+            if response.status not in _REDIRECTS:
+                return response
+            with response:
                 url = self._redirected(url, response)
         raise RemoteProtocolError(f"{self.url} redirects without end")
 
-    def _redirected(self, url: str, response: "HTTPResponse") -> str:
+    async def request(
+        self,
+        method: str,
+        headers: Mapping[str, str],
+        body: bytes | None = None,
+        *,
+        url: URL | None = None,
+        repeatable: bool = False,
+    ) -> "HTTPResponse":
+        """Send a request, to another `url` after a redirect. The response is to be left: use `with`.
+
+        One that is `repeatable` is sent once more when a connection that was kept turns out to be closed: servers may
+        close it at the very moment it is used. Raises `ConnectionClosed`.
+        """
+        if not repeatable:
+            return await self._send(method, headers, body, url)
+        dialled: list[socket.socket] = []
+        token = _dialled.set(dialled)
+        try:
+            return await self._send(method, headers, body, url)
+        except ConnectionClosed:
+            if dialled or self._closed:
+                raise
+            return await self._send(method, headers, body, url)
+        finally:
+            _dialled.reset(token)
+
+    async def _send(
+        self, method: str, headers: Mapping[str, str], body: bytes | None, url: URL | None
+    ) -> "HTTPResponse":
+        if self._closed:
+            raise ConnectionClosed(f"The connection to {self.url} is closed")
+        session = self._session or self._open()
+        data = BytesIO(body) if body is not None and len(body) > WHOLE_BYTES else body
+        fields = CIMultiDict(self._headers)  # as headers of the session they would be shown to a proxy
+        fields.update(headers)
+        response = await session.request(method, url or self._target, headers=fields, data=data, allow_redirects=False)
+        return HTTPResponse(response, self.url)
+
+    def _open(self) -> aiohttp.ClientSession:
+        self._session = aiohttp.ClientSession(
+            connector=_Connections(limit=0, keepalive_timeout=KEEP_SECONDS, socket_factory=self._dial),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            skip_auto_headers=_NOT_BY_ITSELF,
+            timeout=_TIMEOUT,
+            proxy=self._proxy,
+            max_line_size=MAX_FIELD_BYTES,
+            max_field_size=MAX_FIELD_BYTES,
+            middlewares=(self._told,),
+        )
+        weakref.finalize(self, self._session.detach)
+        return self._session
+
+    def _dial(self, info: tuple[Any, ...]) -> socket.socket:
+        """Make the socket of a new connection, for an address as `getaddrinfo` gives it."""
+        made = socket.socket(*info[:3])
+        self._sockets.add(made)
+        _dialled.get([]).append(made)
+        return made
+
+    async def _told(self, request: aiohttp.ClientRequest, send: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
+        """Turn failures into errors of ours, here where aiohttp does not repeat a GET or DELETE by itself."""
+        try:
+            return await send(request)
+        except _FAILURES as error:
+            raise _failure(error, self.url) from error
+
+    def _redirected(self, url: URL, response: "HTTPResponse") -> URL:
         location = response.header("location") or ""
         target = within_origin(url, location) if response.status in _METHOD_KEPT else None
         if target is None:
             raise HTTPRefused(
-                f"{self.url} redirects to {location!r} with status {response.status}, which is not followed: "
-                "only 307 and 308 within the same origin are",
+                f"{self.url} redirects to {location.partition('?')[0]!a} with status {response.status}, which is not "
+                "followed: only 307 and 308 within the same origin are",
                 response.status,
             )
         return target
 
     async def close(self) -> None:
-        """Close idle connections; nothing can be requested any more."""
-        await self._client.close()
+        """Close all connections, at once; nothing can be requested any more."""
+        self._closed = True
+        for each in tuple(self._sockets):  # one whose peer does not read would wait for ever to be closed
+            with contextlib.suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+        if self._session is not None:
+            await self._session.close()
 
 
-@asynccontextmanager
-async def sent(request: StreamRequest, url: str) -> "AsyncGenerator[HTTPResponse]":
-    """Send a request; the response is there for the length of the block. Raises `ConnectionClosed`."""
-    before = _cancellations()
-    try:
-        async with request as response:
-            if _cancellations() > before:
-                raise asyncio.CancelledError
-            yield HTTPResponse(response, url)
-    except PyreqwestError as error:
-        raise _lost(error, url) from error
+class _Connections(aiohttp.TCPConnector):
+    """The connections of an endpoint. One that nobody closed ends in silence: aiohttp would log an error."""
+
+    def __del__(self, *_: Any) -> None:
+        pass
 
 
 class HTTPResponse:
-    """The status and the headers of a response; its body is still to be read."""
+    """The status and the headers of a response; its body is still to be read. Leaving `with` lets go of it."""
 
     __slots__ = ("_response", "_url", "status")
 
-    def __init__(self, response: Response, url: str) -> None:
+    def __init__(self, response: aiohttp.ClientResponse, url: str) -> None:
         self._response = response
         self._url = url
         self.status = response.status
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._response.close()
+
     def header(self, name: str) -> str | None:
         """Return the first header of that name."""
-        return self._response.get_header(name)
+        return self._response.headers.get(name)
 
     @property
     def media_type(self) -> str:
@@ -126,14 +214,10 @@ class HTTPResponse:
 
     async def chunk(self) -> bytes | None:
         """Return the next bytes of the body, or None at its end. Raises `ConnectionClosed`."""
-        before = _cancellations()
         try:
-            chunk = await self._response.body_reader.read_chunk()
-        except PyreqwestError as error:
-            raise _lost(error, self._url) from error
-        if _cancellations() > before:
-            raise asyncio.CancelledError
-        return None if chunk is None else chunk.to_bytes()
+            return await self._response.content.readany() or None
+        except _FAILURES as error:
+            raise _failure(error, self._url) from error
 
     async def body(self, limit: int) -> bytes:
         """Return the whole body. Raises `ConnectionClosed`, and `RemoteProtocolError` for more than `limit` bytes."""
@@ -144,31 +228,83 @@ class HTTPResponse:
 
     async def start(self, limit: int) -> bytes:
         """Return the first `limit` bytes of the body, or fewer if it is shorter. Raises `ConnectionClosed`."""
-        start = bytearray()
-        while len(start) < limit and (part := await self.chunk()) is not None:
-            start += part
-        return bytes(start[:limit])
+        parts: list[bytes] = []
+        size = 0
+        while size < limit and (part := await self.chunk()) is not None:
+            parts.append(part)
+            size += len(part)
+        return b"".join(parts)[:limit]
 
 
-def _cancellations() -> int:
-    """Count how often this task was cancelled."""
-    task = asyncio.current_task()
-    return 0 if task is None else task.cancelling()
-
-
-def within_origin(url: str, location: str) -> str | None:
+def within_origin(url: URL, location: str) -> URL | None:
     """Resolve the location of a redirect against `url`; None when it leaves the origin of `url`."""
     try:
-        target = Url(url).join(location)
+        target = url.join(URL(location))
+        return target.with_user(None) if target.origin() == url.origin() else None
     except ValueError:
         return None
-    return str(target) if target.origin_ascii == Url(url).origin_ascii else None
 
 
-def _lost(error: PyreqwestError, url: str) -> ConnectionClosed:
-    """Name the innermost cause; the library's own text only says that something failed."""
-    text = str(error.message)
-    if isinstance(error, DetailedPyreqwestError):
-        causes = [cause["message"] for cause in error.details["causes"] or ()]
-        text = causes[-1] if causes else text
-    return ConnectionClosed(f"Lost {url}: {text}")
+def _proxy_for(target: URL, url: str) -> str | None:
+    """Look up the proxy that the environment names for a URL; None for loopback, which no proxy can reach."""
+    host = target.host or ""
+    proxies = getproxies()
+    proxy = proxies.get(target.scheme) or proxies.get("all")
+    if not proxy or _is_loopback(host) or proxy_bypass(f"{host}:{target.port}"):
+        return None
+    proxy = proxy if "://" in proxy else f"http://{proxy}"
+    if not proxy.startswith(("http://", "https://")):
+        kind = proxy.partition(":")[0]
+        raise ConnectFailed(
+            f"Cannot connect to {url}: the environment names a proxy of the kind {kind}, but only HTTP proxies can be "
+            f"used; with {host} in NO_PROXY there is none"
+        )
+    return proxy
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+# What went wrong.
+
+
+def _failure(error: Exception, url: str) -> ConnectionClosed:
+    if isinstance(error, aiohttp.ClientConnectorError):
+        return ConnectFailed(f"Cannot connect to {url}: {_obstacle(error)}")
+    if isinstance(error, aiohttp.ConnectionTimeoutError):
+        return ConnectFailed(f"Cannot connect to {url}: no connection came about within {CONNECT_SECONDS:g} s")
+    if isinstance(error, aiohttp.ClientHttpProxyError):
+        return ConnectFailed(f"Cannot connect to {url}: the proxy that the environment names answered {error.status}")
+    if isinstance(error, aiohttp.ClientResponseError):
+        why = f"the answer is not HTTP ({error.message[:100]!a}); a URL of a server with TLS begins with https://"
+    elif isinstance(error, aiohttp.ServerDisconnectedError):
+        why = "the server closed the connection before it answered"
+    elif isinstance(error, aiohttp.ClientPayloadError):
+        why = "the server broke off in the middle of its answer"
+    else:
+        why = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return ConnectionClosed(f"Lost {url}: {why}")
+
+
+def _obstacle(error: aiohttp.ClientConnectorError) -> str:
+    """Say why there is no connection."""
+    place = f"{error.host}:{error.port}"
+    cause = error.os_error
+    if isinstance(error, aiohttp.ClientProxyConnectionError):
+        return f"the proxy at {place}, which the environment names, cannot be reached ({cause.strerror or cause})"
+    if isinstance(error, aiohttp.ClientConnectorDNSError):
+        return f"no address is known for the host {error.host} ({cause.strerror or cause})"
+    if isinstance(error, aiohttp.ClientConnectorCertificateError):
+        why = getattr(error.certificate_error, "verify_message", error.certificate_error)
+        return f"its certificate is not trusted ({why}); a private authority is trusted when SSL_CERT_FILE names it"
+    if isinstance(error, aiohttp.ClientConnectorSSLError):
+        return (
+            f"no TLS at {place} ({getattr(cause, 'reason', cause)}); a URL of a server without TLS begins with http://"
+        )
+    if cause.errno == errno.ECONNREFUSED:
+        return f"nothing listens at {place}"
+    return cause.strerror or str(cause)

@@ -9,20 +9,46 @@ https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#stream
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from functools import partial
 
-from splice.errors import ConnectionClosed, HTTPRefused
-from splice.protocol.jsonrpc import MAX_MESSAGE_BYTES, Message, Notification, Request, Response, encode
+from splice.errors import ConnectionClosed, HTTPRefused, RemoteProtocolError
+from splice.protocol.jsonrpc import MAX_MESSAGE_BYTES, Message, Notification, Request, Response, encode, is_batch
 from splice.protocol.progress import CANCELLED
-from splice.protocol.versions import Facts
-from splice.rules.http.headers import EVENT_STREAM, JSON, SESSION_HEADER, standard_headers
+from splice.protocol.versions import V2024_11_05, Facts
+from splice.rules.http.headers import EVENT_STREAM, JSON, SESSION_HEADER, is_plain, standard_headers
 from splice.transports.base import Link, Outgoing, Receiver
-from splice.transports.http.answers import TO_POST, Cursor, check_accepted, follow, read_refusal, response_in
+from splice.transports.http.answers import (
+    TO_POST,
+    Cursor,
+    check_accepted,
+    follow,
+    messages_in,
+    read_refusal,
+    response_in,
+    sends_endpoint,
+)
 from splice.transports.http.client_session import ClientSession
 from splice.transports.http.fetch import Endpoint, HTTPResponse
 from splice.transports.tasks import Stretch, finish
+
+REPEATABLE = frozenset(
+    {
+        "completion/complete",
+        "ping",
+        "prompts/get",
+        "prompts/list",
+        "resources/list",
+        "resources/read",
+        "resources/templates/list",
+        "server/discover",
+        "tools/list",
+    }
+)
+"""The methods that change nothing, so that it does no harm if a server should see a request twice."""
+
+_NO_POST = frozenset({404, 405})
 
 log = logging.getLogger("splice.client")
 
@@ -63,7 +89,7 @@ class HTTPLink(Link):
         headers = {**self._headers(outgoing.method, outgoing.name), **outgoing.mirrored}
         body = encode(Request(outgoing.id, outgoing.method, outgoing.params))
         try:
-            async with self._post(headers, body) as response:
+            with self._sending(), await self._post(headers, body, outgoing.method in REPEATABLE) as response:
                 return await self._read(outgoing, response)
         except asyncio.CancelledError:
             if session is not None and self._closing is None:
@@ -72,7 +98,7 @@ class HTTPLink(Link):
 
     async def notify(self, note: Notification) -> None:
         """POST a notification. Raises as `exchange` does."""
-        async with self._post(self._headers(note.method, None), encode(note)) as response:
+        with self._sending(), await self._post(self._headers(note.method, None), encode(note)) as response:
             await check_accepted(self._endpoint.url, response)
 
     async def close(self) -> None:
@@ -88,6 +114,10 @@ class HTTPLink(Link):
             await self._session.close()
         await self._endpoint.close()
 
+    @property
+    def _batches(self) -> bool:
+        return self._facts is not None and self._facts.batches
+
     # POST.
 
     def _headers(self, method: str, name: str | None) -> Mapping[str, str]:
@@ -97,38 +127,64 @@ class HTTPLink(Link):
             return TO_POST
         return {**standard_headers(self._facts.version, method, name), **TO_POST}
 
-    @asynccontextmanager
-    async def _post(self, headers: Mapping[str, str], body: bytes) -> AsyncGenerator[HTTPResponse]:
-        """POST `body`, and give up with `ConnectionClosed` when the link is closed meanwhile. Raises `SessionLost`."""
+    @contextmanager
+    def _sending(self) -> Generator[None]:
+        """Give up with `ConnectionClosed` when the link is closed meanwhile."""
         if self._closing is not None:
             raise ConnectionClosed(f"The connection to {self._endpoint.url} is closed")
         with Stretch() as stretch:
             self._running.add(stretch)
             try:
-                async with self._endpoint.post(headers, body) as response:
-                    if self._session is not None:
-                        self._session.check(response.status)
-                    yield response
+                yield
             finally:
                 self._running.discard(stretch)
+
+    async def _post(self, headers: Mapping[str, str], body: bytes, repeatable: bool = False) -> HTTPResponse:
+        """POST `body`. Raises `SessionLost`."""
+        response = await self._endpoint.post(headers, body, repeatable=repeatable)
+        if self._session is not None:
+            self._session.check(response)
+        return response
 
     # The body of a response.
 
     async def _read(self, outgoing: Outgoing, response: HTTPResponse) -> Response:
-        if response.status != 200:
-            return await read_refusal(self._endpoint.url, response, outgoing.id)
+        url, status, media = self._endpoint.url, response.status, response.media_type
+        if not 200 <= status < 300:
+            return await self._read_refusal(outgoing, response)
         if self._facts is None:
-            self._offered_session = response.header(SESSION_HEADER)
-        media = response.media_type
-        if media == JSON:
-            return response_in(await response.body(MAX_MESSAGE_BYTES), self._endpoint.url, outgoing.id)
+            self._offered_session = _session_in(response, url)
+        if media == JSON or "json" in media:
+            body = await response.body(MAX_MESSAGE_BYTES)
+            if self._batches and is_batch(body):
+                return await self._read_batch(outgoing, body)
+            return response_in(body, url, outgoing.id)
         if media == EVENT_STREAM:
             return await self._read_stream(response, outgoing)
-        raise HTTPRefused(f"{self._endpoint.url} answered with content type {media!r}", response.status)
+        raise HTTPRefused(f"{url} answered HTTP {status} with content type {media!a}", status)
+
+    async def _read_refusal(self, outgoing: Outgoing, response: HTTPResponse) -> Response:
+        url, status = self._endpoint.url, response.status
+        try:
+            return await read_refusal(url, response, outgoing.id)
+        except HTTPRefused as refused:
+            if self._facts is None and status in _NO_POST and await sends_endpoint(self._endpoint):
+                told = f"{url} speaks the HTTP+SSE transport of {V2024_11_05}, which this client does not speak yet"
+                raise HTTPRefused(told, status) from refused
+            raise
+
+    async def _read_batch(self, outgoing: Outgoing, body: bytes) -> Response:
+        """Act on all messages of a batch, and return the response in it. Raises `RemoteProtocolError`."""
+        found = None
+        for message in messages_in(body, Cursor(outgoing.id, self._batches)):
+            found = await self._take(outgoing, message) or found
+        if found is None:
+            raise RemoteProtocolError(f"{self._endpoint.url} answered with a batch without the response")
+        return found
 
     async def _read_stream(self, response: HTTPResponse, outgoing: Outgoing) -> Response:
         """Follow a stream to the response; a stream that breaks is resumed where the server allows it."""
-        cursor, take = Cursor(), partial(self._take, outgoing)
+        cursor, take = Cursor(outgoing.id, self._batches), partial(self._take, outgoing)
         found = lost = None
         try:
             found = await follow(response, cursor, take)
@@ -152,3 +208,11 @@ class HTTPLink(Link):
             what = getattr(message, "method", "a response to something else")
             log.warning("%s sent what it may not on the stream of a request, skipped: %s", self._endpoint.url, what)
         return None
+
+
+def _session_in(response: HTTPResponse, url: str) -> str | None:
+    """Read the session id that a response gives. Raises `RemoteProtocolError` for one that cannot be repeated."""
+    session = response.header(SESSION_HEADER) or None
+    if session is not None and not is_plain(session):
+        raise RemoteProtocolError(f"{url} gave a session id that is not visible ASCII: {session[:100]!a}")
+    return session
