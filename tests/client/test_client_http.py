@@ -44,7 +44,7 @@ class Old:
             await visit.result(DONE)
 
 
-@pytest.mark.parametrize("probe", [400, 404, 405, 415])
+@pytest.mark.parametrize("probe", [400, 404, 405, 415, 500, 501, 502])
 async def test_an_old_server_sees_nothing_of_the_probe_afterwards(probe: int) -> None:
     async with raw_server(Old(probe=probe)) as server, Client(server.url) as client:
         assert client.protocol_version == "2025-06-18"
@@ -67,7 +67,7 @@ async def test_a_forgotten_session_is_opened_again_by_itself() -> None:
         assert len(server.seen("notifications/initialized")) == 2
 
 
-@pytest.mark.parametrize("status", [401, 403, 500, 503])
+@pytest.mark.parametrize("status", [401, 403, 503, 504])
 async def test_what_says_nothing_about_the_era_is_no_reason_to_fall_back(status: int) -> None:
     async with raw_server(Old(probe=status)) as server:
         with pytest.raises(HTTPRefused, match=f"HTTP {status}: Bad Request"):
@@ -143,3 +143,134 @@ async def test_nobody_there() -> None:
     assert isinstance(server, RawServer)
     with pytest.raises(ConnectFailed, match="nothing listens at"):
         await Client(url).open()
+
+
+# A lost session, seen on the wire.
+
+
+def carries_what_it_must(server: RawServer) -> bool:
+    """Tell whether everything but `initialize` carried the version and a session id."""
+    opening = server.seen("initialize")
+    later = [visit.headers for visit in server.visits if visit not in opening]
+    return all("mcp-session-id" in each and each.get("mcp-protocol-version") == "2025-06-18" for each in later)
+
+
+class Forgets(Old):
+    """Forgets its session when told to, and asks a question in the middle of the tool `ask`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.answers: asyncio.Queue[int] = asyncio.Queue()
+
+    async def __call__(self, visit: Visit) -> None:
+        message = visit.message
+        if message and message.get("method") == "tools/call" and message["params"]["name"] == "ask":
+            await visit.begin_stream()
+            self.sessions.append("forgotten")
+            await visit.event({"id": "q", "method": "ping"})
+            await self.answers.get()
+            await visit.event({"id": message["id"], "result": DONE})
+        elif message and message.get("method") == "tools/call" and message["params"]["name"] == "hang":
+            await visit.begin_stream()
+            self.called.set()
+        elif message and "method" not in message:
+            await visit.reply(404)
+            self.answers.put_nowait(404)
+        elif message and "id" not in message and visit.headers.get("mcp-session-id") != self.sessions[-1]:
+            await visit.reply(404)
+        else:
+            await super().__call__(visit)
+
+
+@pytest.mark.parametrize("at_once", [1, 6])
+async def test_calls_in_flight_when_the_session_is_lost_all_succeed(at_once: int) -> None:
+    old = Forgets()
+    async with raw_server(old) as server, Client(server.url, protocol="legacy") as client, asyncio.timeout(5):
+        for _ in range(3):
+            old.sessions.append("restarted")
+            results = await asyncio.gather(*(client.call_tool("t") for _ in range(at_once)))
+            assert [result.text for result in results] == ["done"] * at_once
+        assert len(server.seen("initialize")) == 4
+        assert carries_what_it_must(server)
+
+
+async def test_a_notification_that_meets_a_lost_session_opens_another() -> None:
+    old = Forgets()
+    async with (
+        raw_server(old) as server,
+        Client(server.url, protocol="legacy", roots=[]) as client,
+        asyncio.timeout(5),
+    ):
+        old.sessions.append("restarted")
+        await client.roots_changed()
+        assert len(server.seen("initialize")) == 2
+        assert len(server.seen("notifications/roots/list_changed")) == 2
+        assert (await client.call_tool("t")).text == "done"
+        assert len(server.seen("initialize")) == 2
+        assert carries_what_it_must(server)
+
+
+async def test_an_answer_that_meets_a_lost_session_leads_to_another() -> None:
+    old = Forgets()
+    async with raw_server(old) as server, Client(server.url, protocol="legacy") as client, asyncio.timeout(5):
+        assert (await client.call_tool("ask")).text == "done"
+        assert (await client.call_tool("t")).text == "done"
+        assert len(server.seen("initialize")) == 2
+        assert carries_what_it_must(server)
+
+
+async def test_a_cancellation_that_meets_a_lost_session_leads_to_another() -> None:
+    old = Forgets()
+    async with raw_server(old) as server, Client(server.url, protocol="legacy") as client, asyncio.timeout(5):
+        call = asyncio.ensure_future(client.call_tool("hang"))
+        await old.called.wait()
+        old.sessions.append("restarted")
+        call.cancel()
+        await until(lambda: server.seen("notifications/cancelled"))
+        assert (await client.call_tool("t")).text == "done"
+        assert len(server.seen("initialize")) == 2
+        assert carries_what_it_must(server)
+
+
+@pytest.mark.parametrize("status", [400, 404, 500])
+async def test_a_server_that_does_not_take_initialized_is_used_all_the_same(status: int) -> None:
+    class Picky(Old):
+        async def __call__(self, visit: Visit) -> None:
+            if visit.body and visit.message.get("method") == "notifications/initialized":
+                await visit.reply(status)
+            else:
+                await super().__call__(visit)
+
+    async with raw_server(Picky()) as server, Client(server.url, protocol="legacy") as client:
+        assert (await client.call_tool("t")).text == "done"
+        assert len(server.seen("initialize")) == 1
+
+
+async def test_timeouts_and_cancellations_leave_no_connection() -> None:
+    async def silent(visit: Visit) -> None:
+        if visit.message["method"] == "server/discover":
+            await visit.result({"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}})
+
+    async with raw_server(silent) as server, Client(server.url, timeout=5) as client:
+        timed_out = [asyncio.ensure_future(client.call_tool("t", timeout=2)) for _ in range(150)]
+        cancelled = [asyncio.ensure_future(client.call_tool("t")) for _ in range(150)]
+        await until(lambda: len(server.visits) == 301)
+        for each in cancelled:
+            each.cancel()
+        outcomes = await asyncio.gather(*timed_out, *cancelled, return_exceptions=True)
+        assert {type(each) for each in outcomes} == {RequestTimeout, asyncio.CancelledError}
+        await until(lambda: len(server.connections) <= 1)
+        await client.close()
+        await until(lambda: not server.connections)
+
+
+async def test_nothing_secret_is_shown() -> None:
+    async with raw_server(lambda visit: visit.reply(404)) as server:
+        secret = server.url.replace("http://", "http://ann:s3cr3t@") + "?key=s3cr3t"
+        with pytest.raises(HTTPRefused) as refused:
+            await Client(secret).open()
+    with pytest.raises(ConnectFailed) as failed:
+        await Client(secret).open()
+    for caught in (refused, failed):
+        assert "s3cr3t" not in str(caught.value)
+        assert server.url in str(caught.value)

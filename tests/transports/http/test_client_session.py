@@ -7,7 +7,7 @@ import pytest
 
 from splice.errors import ConnectionClosed, HTTPRefused, SessionLost
 from splice.protocol.jsonrpc import Notification, Request, Response, Success, raw
-from splice.protocol.versions import FACTS, HANDSHAKE_VERSIONS, LATEST_HANDSHAKE, LATEST_MODERN, Facts
+from splice.protocol.versions import FACTS, HANDSHAKE_VERSIONS, LATEST_HANDSHAKE, LATEST_MODERN, V2025_03_26, Facts
 from splice.transports.http import client_session
 from transports.http.linking import Heard, Listener, SessionServer, exchange, handshake, linked, result
 from transports.raw_http import Visit, until
@@ -369,4 +369,70 @@ async def test_the_stream_of_a_request_that_cannot_be_resumed(status: int) -> No
     async with linked(Stubborn()) as (link, _):
         await handshake(link)
         with pytest.raises(ConnectionClosed, match="before the response"):
+            await exchange(link)
+
+
+@pytest.mark.parametrize(("ours", "theirs"), [(60.0, 20), (0.0, 300)])
+async def test_the_server_says_how_long_to_wait_before_reconnecting(
+    monkeypatch: pytest.MonkeyPatch, ours: float, theirs: int
+) -> None:
+    times: list[float] = []
+
+    class Patient(SessionServer):
+        async def call(self, visit: Visit) -> None:
+            await visit.begin_stream()
+            await visit.chunk(b"id: a\nretry: %d\ndata:\n\n" % theirs)
+            times.append(asyncio.get_running_loop().time())
+            await visit.end_stream()
+
+        async def get(self, visit: Visit) -> None:
+            if "last-event-id" not in visit.headers:
+                await visit.reply(405)
+                return
+            times.append(asyncio.get_running_loop().time())
+            await visit.begin_stream()
+            await visit.event({"id": 1, "result": "resumed"})
+
+    monkeypatch.setattr(client_session, "RECONNECT_SECONDS", (ours,))
+    async with linked(Patient()) as (link, _):
+        await handshake(link)
+        assert await result(link) == "resumed"
+    ended, came = times
+    assert came - ended > theirs / 1000 - 0.01
+
+
+async def test_an_event_id_that_fits_no_header_is_not_repeated() -> None:
+    class Odd(SessionServer):
+        async def call(self, visit: Visit) -> None:
+            await visit.begin_stream()
+            await visit.chunk(b"id: a\x01b\ndata:\n\n")
+            await visit.end_stream()
+
+    async with linked(Odd()) as (link, server):
+        await handshake(link)
+        with pytest.raises(ConnectionClosed, match="before the response"):
+            await exchange(link)
+        assert len(server.seen("GET")) == 1
+
+
+async def test_a_batch_on_the_get_stream() -> None:
+    class Batching(SessionServer):
+        async def get(self, visit: Visit) -> None:
+            await visit.begin_stream()
+            await visit.chunk(b'data: [{"jsonrpc":"2.0","method":"n/1"},{"jsonrpc":"2.0","method":"n/2"}]\n\n')
+
+    listener = Listener()
+    async with linked(Batching(), receiver=listener) as (link, _):
+        await handshake(link, V2025_03_26)
+        await until(lambda: listener.hear == ["n/1", "n/2"])
+
+
+async def test_a_lost_session_names_the_remedy() -> None:
+    class Forgetful(SessionServer):
+        async def call(self, visit: Visit) -> None:
+            await visit.error(-32001, 404)
+
+    async with linked(Forgetful()) as (link, _):
+        await handshake(link)
+        with pytest.raises(SessionLost, match=r"sticky routing, or no sessions .*stateless=True"):
             await exchange(link)

@@ -1,12 +1,15 @@
 """The HTTP link against servers that answer in every way, right and wrong."""
 
 import asyncio
+import json
 
 import pytest
 
 from splice.errors import ConnectFailed, ConnectionClosed, HTTPRefused, RemoteProtocolError
+from splice.protocol import completion, lifecycle, prompts, resources, tools
 from splice.protocol.jsonrpc import Failure, Notification
-from splice.protocol.versions import FACTS, LATEST_MODERN, V2024_11_05, Facts
+from splice.protocol.methods import Method
+from splice.protocol.versions import FACTS, LATEST_MODERN, V2024_11_05, V2025_03_26, VERSIONS, Facts
 from splice.rules.http.headers import param_headers
 from splice.transports.base import Outgoing
 from splice.transports.http import fetch
@@ -14,7 +17,7 @@ from splice.transports.http import link as http_link
 from splice.transports.http.link import HTTPLink
 from support.wire import JSON
 from transports.http.linking import Heard, Listener, exchange, linked, result
-from transports.raw_http import Visit, raw_server, until
+from transports.raw_http import Handler, Visit, raw_server, until
 
 CHUNKINGS = [1, 3, 10_000]
 
@@ -361,3 +364,200 @@ async def test_a_refused_notification() -> None:
     async with linked(lambda visit: visit.reply(400, b"no")) as (link, _):
         with pytest.raises(HTTPRefused, match="HTTP 400: no"):
             await link.notify(Notification("n"))
+
+
+# Answers that are a little wrong, and usable.
+
+
+@pytest.mark.parametrize("media", ["application/json-rpc", "text/json", "application/vnd.api+json"])
+async def test_a_media_type_that_is_json_all_the_same(media: str) -> None:
+    body = b'{"jsonrpc":"2.0","id":1,"result":7}'
+    async with linked(lambda visit: visit.reply(201, body, content_type=media)) as (link, _):
+        assert await result(link) == 7
+
+
+BATCH = [
+    {"jsonrpc": "2.0", "method": "n/1"},
+    {"jsonrpc": "2.0", "id": 1, "result": "found"},
+    {"jsonrpc": "2.0", "method": "n/2"},
+]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("streamed", [True, False])
+async def test_a_batch_is_read_where_the_version_has_batches(version: str, streamed: bool) -> None:
+    async def handler(visit: Visit) -> None:
+        if streamed:
+            await visit.begin_stream()
+            await visit.chunk(b"data: " + json.dumps(BATCH).encode() + b"\n\n")
+            await visit.end_stream()
+        elif visit.method == "POST":
+            await visit.json(BATCH)
+
+    heard = Heard()
+    async with linked(handler) as (link, _):
+        link.agree(FACTS[version])
+        if FACTS[version].batches:
+            assert await result(link, hear=heard) == "found"
+            assert heard == ["n/1", "n/2"]
+        else:
+            with pytest.raises((RemoteProtocolError, ConnectionClosed)):
+                await exchange(link, hear=heard)
+            assert heard == []
+
+
+@pytest.mark.parametrize("streamed", [True, False])
+@pytest.mark.parametrize("batch", [b"[]", b"[1]", b'[{"jsonrpc":"2.0","id":9,"result":1}]', b"[" * 200])
+async def test_a_batch_without_the_response(batch: bytes, streamed: bool) -> None:
+    async def handler(visit: Visit) -> None:
+        if streamed:
+            await visit.begin_stream()
+            await visit.chunk(b"data: " + batch + b"\n\n")
+            await visit.end_stream()
+        else:
+            await visit.reply(200, batch, content_type="application/json")
+
+    async with linked(handler) as (link, _):
+        link.agree(FACTS[V2025_03_26])
+        with pytest.raises((RemoteProtocolError, ConnectionClosed), match="the response"):
+            await exchange(link)
+
+
+async def test_a_malformed_response_on_a_stream_ends_its_request_at_once() -> None:
+    async def handler(visit: Visit) -> None:
+        await visit.begin_stream()
+        await visit.event({"id": 2, "error": "not ours"})
+        await visit.event({"id": 1, "error": "text"})
+
+    async with linked(handler) as (link, _):
+        with pytest.raises(RemoteProtocolError, match=r"not a JSON-RPC message: .*got `str`"):
+            await exchange(link)
+
+
+# Hostile answers. Each is one clear error, and the next request works.
+
+
+async def forever(visit: Visit, piece: bytes) -> None:
+    while not visit.left.is_set():
+        await visit.chunk(piece)
+        await asyncio.sleep(0)
+
+
+HOSTILE: dict[str, Handler] = {
+    "a line without end": lambda visit: forever(visit, b"x" * 65536),
+    "an event without end": lambda visit: forever(visit, b"data: " + b"x" * 65536 + b"\n"),
+}
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+async def test_streams_without_end(what: str) -> None:
+    async def handler(visit: Visit) -> None:
+        if visit.message["method"] == "fine":
+            await visit.result(1)
+        else:
+            await visit.begin_stream()
+            await HOSTILE[what](visit)
+
+    async with linked(handler) as (link, server):
+        with pytest.raises(RemoteProtocolError, match="over the limit"):
+            await exchange(link)
+        assert await result(link, "fine") == 1
+        await until(lambda: len(server.connections) == 1)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("content-type", "\xff\xfe"), ("content-type", "\xe9vent"), ("x", "\xff"), ("set-cookie", "a=\xff")],
+)
+async def test_a_header_that_is_not_text(field: str, value: str) -> None:
+    async def handler(visit: Visit) -> None:
+        head = f"HTTP/1.1 200 OK\r\n{field}: {value}\r\ncontent-length: 2\r\n\r\n{{}}"
+        await visit.raw(head.encode("latin-1"))
+
+    async with linked(handler) as (link, server):
+        for _ in range(2):
+            with pytest.raises(HTTPRefused, match="answered HTTP 200 with content type") as caught:
+                await exchange(link)
+            assert str(caught.value).isascii()
+        assert "cookie" not in server.visits[1].headers
+
+
+async def test_a_location_that_is_not_text() -> None:
+    async def handler(visit: Visit) -> None:
+        await visit.raw(b"HTTP/1.1 307 X\r\nlocation: \xff?token=s3cr3t\r\ncontent-length: 0\r\n\r\n")
+
+    async with linked(handler) as (link, _):
+        with pytest.raises((HTTPRefused, RemoteProtocolError), match="redirects") as caught:
+            await exchange(link)
+        assert str(caught.value).isascii()
+        assert "s3cr3t" not in str(caught.value)
+
+
+async def test_a_session_id_that_cannot_be_repeated() -> None:
+    async def handler(visit: Visit) -> None:
+        await visit.raw(
+            b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nmcp-session-id: \xff\r\ncontent-length: 36\r\n\r\n"
+            b'{"jsonrpc":"2.0","id":1,"result":{}}'
+        )
+
+    async with linked(handler) as (link, _):
+        with pytest.raises(RemoteProtocolError, match="session id that is not visible ASCII"):
+            await exchange(link, "initialize")
+
+
+@pytest.mark.parametrize("status", [401, 403])
+async def test_a_refusal_says_which_credentials_are_missing(status: int) -> None:
+    async def handler(visit: Visit) -> None:
+        await visit.reply(status, b"\x1b[31mno", www_authenticate='Bearer realm="m\xe9"')
+
+    async with linked(handler) as (link, _):
+        with pytest.raises(HTTPRefused, match="wants an Authorization header, and says 'Bearer realm=") as caught:
+            await exchange(link)
+        assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize("status", [404, 405])
+@pytest.mark.parametrize("first", [b"event: endpoint\ndata: /m\n\n", b"data: /m\n\n", None])
+async def test_a_server_of_the_transport_before(status: int, first: bytes | None) -> None:
+    async def handler(visit: Visit) -> None:
+        if visit.method == "POST" or first is None:
+            await visit.reply(status)
+        else:
+            await visit.begin_stream()
+            await visit.chunk(first)
+
+    async with linked(handler) as (link, _):
+        told = "speaks the HTTP.SSE transport of 2024-11-05" if first and b"event" in first else f"HTTP {status}"
+        with pytest.raises(HTTPRefused, match=told) as caught:
+            await exchange(link, "initialize")
+        assert caught.value.status == status
+
+
+# What is sent again.
+
+
+@pytest.mark.parametrize("method", [*sorted(http_link.REPEATABLE), "tools/call", "logging/setLevel", "m"])
+async def test_only_what_changes_nothing_is_sent_again_on_a_dead_connection(method: str) -> None:
+    known: set[int] = set()
+
+    async def handler(visit: Visit) -> None:
+        if id(visit.left) in known:
+            visit.drop()
+        else:
+            known.add(id(visit.left))
+            await visit.result(visit.message["id"])
+
+    async with linked(handler) as (link, server):
+        assert await result(link, id=1) == 1
+        if method in http_link.REPEATABLE:
+            assert await result(link, method, id=2) == 2
+        else:
+            with pytest.raises(ConnectionClosed, match=f"Lost {server.url}"):
+                await exchange(link, method, id=2)
+        assert len(server.seen(method)) == (2 if method in http_link.REPEATABLE else 1) + (method == "m")
+
+
+def test_the_methods_that_may_be_repeated_exist() -> None:
+    chapters = (completion, lifecycle, prompts, resources, tools)
+    rows = {row.name for chapter in chapters for row in vars(chapter).values() if isinstance(row, Method)}
+    assert rows >= http_link.REPEATABLE
