@@ -1,10 +1,13 @@
 """HTTP requests and responses: what is sent, what comes back, and in which pieces."""
 
 import asyncio
+import gc
 import gzip
 import socket
 import subprocess
 import sys
+import warnings
+import weakref
 import zlib
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -206,7 +209,7 @@ class ClosesLater:
 @pytest.mark.parametrize("at_once", [1, 5])
 async def test_what_may_be_repeated_is_sent_again_when_a_kept_connection_is_dead(at_once: int) -> None:
     async def call(*, repeatable: bool = True) -> int:
-        with await endpoint.request("POST", {}, b"{}", repeatable=repeatable) as reply:
+        with await endpoint.post({}, b"{}", repeatable=repeatable) as reply:
             return reply.status
 
     async with raw_server(ClosesLater(100)) as server, endpoint_of(server) as endpoint:
@@ -221,7 +224,7 @@ async def test_what_may_be_repeated_is_sent_again_when_a_kept_connection_is_dead
 async def test_nothing_is_sent_again_on_a_connection_that_was_new() -> None:
     async with raw_server(ClosesLater(-1)) as server, endpoint_of(server) as endpoint:
         with pytest.raises(ConnectionClosed, match=r"closed the connection|reset"):
-            await endpoint.request("POST", {}, b"{}", repeatable=True)
+            await endpoint.post({}, b"{}", repeatable=True)
         assert len(server.visits) == 1
 
 
@@ -324,6 +327,28 @@ async def test_user_and_password_are_sent_and_not_shown() -> None:
         assert server.visits[1].headers["authorization"] == "Bearer t"
 
 
+def test_nothing_secret_of_what_is_no_url_is_shown() -> None:
+    for text in ("ftp://ann:s3cr3t@h/?s3cr3t", "http://ann:s3cr3t@[/"):
+        with pytest.raises(ValueError, match="not an HTTP URL") as caught:
+            Endpoint(text, {})
+        assert "s3cr3t" not in str(caught.value)
+
+
+async def test_an_endpoint_is_let_go_of_whether_it_was_closed_or_not() -> None:
+    async with raw_server(lambda visit: visit.reply(200)) as server:
+        for closes in (True, False):
+            endpoint = Endpoint(server.url, {})
+            with await endpoint.request("GET", {}):
+                pass
+            if closes:
+                await endpoint.close()
+            known = weakref.ref(endpoint)
+            del endpoint
+            with warnings.catch_warnings(action="ignore", category=ResourceWarning):
+                gc.collect()
+            assert known() is None
+
+
 # Proxies.
 
 
@@ -378,14 +403,14 @@ def test_hosts_that_need_no_proxy(environment: pytest.MonkeyPatch, listed: str, 
 
 async def test_a_proxy_that_cannot_be_used(environment: pytest.MonkeyPatch) -> None:
     environment.setenv("ALL_PROXY", "socks5://ann:s3cr3t@127.0.0.1:1")
-    with pytest.raises(ConnectFailed, match=r"of the kind socks5, but only HTTP proxies.*NO_PROXY") as caught:
+    with pytest.raises(ConnectFailed, match=r"a socks5 proxy, but only HTTP proxies.*NO_PROXY") as caught:
         Endpoint("http://mcp.example.com/mcp", {})
     assert "s3cr3t" not in str(caught.value)
     async with raw_server(lambda visit: visit.reply(200)) as proxy:
         pass
     environment.setenv("ALL_PROXY", proxy.url.replace("http://", "http://ann:s3cr3t@"))
     endpoint = Endpoint("http://mcp.example.com/mcp", {})
-    with pytest.raises(ConnectFailed, match=r"the proxy at 127.0.0.1:.*cannot be reached") as caught:
+    with pytest.raises(ConnectFailed, match=r"the proxy of the environment, 127.0.0.1:.*does not answer") as caught:
         await endpoint.request("GET", {})
     assert "s3cr3t" not in str(caught.value)
     await endpoint.close()

@@ -4,7 +4,6 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stream
 https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
 """
 
-import asyncio
 import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -13,7 +12,7 @@ from typing import TypeAlias
 import msgspec
 from msgspec import Struct
 
-from splice.errors import ConnectionClosed, HTTPRefused, RemoteProtocolError
+from splice.errors import HTTPRefused, RemoteProtocolError
 from splice.protocol.jsonrpc import (
     BadMessage,
     ErrorObject,
@@ -26,18 +25,18 @@ from splice.protocol.jsonrpc import (
     split_batch,
 )
 from splice.protocol.methods import UNREADABLE
+from splice.protocol.versions import V2024_11_05
 from splice.rules.http.headers import EVENT_STREAM, JSON, LAST_EVENT_ID_HEADER
 from splice.rules.http.sse import Decoder
-from splice.transports.http.fetch import Endpoint, HTTPResponse
+from splice.transports.http.fetch import HTTPResponse
 
 TO_POST: Mapping[str, str] = {"Content-Type": JSON, "Accept": f"{JSON}, {EVENT_STREAM}"}
 """The headers of every POST."""
 
-_SHOWN_BYTES = 200
+_SHOWN_BYTES = 150
 _ERROR_BYTES = 1024 * 1024
+_NO_ENDPOINT = frozenset({404, 405})
 _ONLY_STATUS_COUNTS = frozenset({401, 403})
-_LOOK_SECONDS = 2.0
-_ENDPOINT = b"event: endpoint"
 
 Take: TypeAlias = Callable[[Message], Awaitable[Response | None]]
 """Acts on a message from a stream; returns it if it is the response that ends the stream."""
@@ -88,10 +87,8 @@ def messages_in(data: bytes, cursor: Cursor) -> Iterator[Message]:
 
     Raises `RemoteProtocolError` for a malformed response to the request that waits for one.
     """
-    texts = [data]
     try:
-        if cursor.batches and is_batch(data):
-            texts = split_batch(data)
+        texts = split_batch(data) if cursor.batches and is_batch(data) else [data]
     except BadMessage as bad:
         texts = []
         log.warning("skipped a batch of the server's that cannot be read: %s", bad.message)
@@ -139,6 +136,8 @@ async def read_refusal(url: str, response: HTTPResponse, id: RequestId | None) -
         return failure
     text = "".join(each if each.isprintable() else " " for each in body[:_SHOWN_BYTES].decode(errors="replace"))
     told = f"{url} answered HTTP {status}" + (f": {text.strip()}" if text.strip() else "")
+    if status in _NO_ENDPOINT:
+        told += f"; is that the MCP endpoint? The HTTP+SSE transport of {V2024_11_05} is not spoken here yet"
     challenge = response.header("www-authenticate")
     if challenge is not None and status in _ONLY_STATUS_COUNTS:
         told += f"; it wants an Authorization header, and says {challenge[:_SHOWN_BYTES]!a}"
@@ -149,13 +148,3 @@ async def check_accepted(url: str, response: HTTPResponse) -> None:
     """Read the response to what is not a request. Raises `HTTPRefused`."""
     if not 200 <= response.status < 300:
         await read_refusal(url, response, None)
-
-
-async def sends_endpoint(endpoint: Endpoint) -> bool:
-    """Tell whether a GET brings the stream of the HTTP+SSE transport, which begins with the URL to POST to."""
-    with contextlib.suppress(ConnectionClosed, TimeoutError):
-        async with asyncio.timeout(_LOOK_SECONDS):
-            with await endpoint.request("GET", Cursor().headers()) as response:
-                is_stream = response.status == 200 and response.media_type == EVENT_STREAM
-                return is_stream and (await response.start(len(_ENDPOINT))).startswith(_ENDPOINT)
-    return False

@@ -15,9 +15,9 @@ import socket
 import weakref
 from collections.abc import Mapping
 from contextvars import ContextVar
+from functools import partial
 from io import BytesIO
 from ipaddress import ip_address
-from types import TracebackType
 from typing import Any, Self
 from urllib.request import getproxies, proxy_bypass
 
@@ -50,8 +50,8 @@ _TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS)
 _NOT_BY_ITSELF = ("Accept", "Accept-Encoding", "User-Agent")
 _FAILURES = (aiohttp.ClientError, OSError)
 
-_dialled: ContextVar[list[socket.socket]] = ContextVar("_dialled")
-"""The connections that were opened for the request that is being sent."""
+_dialled: ContextVar[list[Any]] = ContextVar("_dialled")
+"""The addresses that were connected to for the request that is being sent."""
 
 
 class Endpoint:
@@ -62,13 +62,11 @@ class Endpoint:
 
     def __init__(self, url: str, headers: Mapping[str, str]) -> None:
         try:
-            self.url = shown_url(url)
-            """The URL without its secrets, for errors and logs."""
-            target = URL(url)
+            self.url, target = shown_url(url), URL(url)
         except ValueError:
-            target = URL()
+            self.url, target = "this", URL()
         if target.scheme not in ("http", "https") or not target.host:
-            raise ValueError(f"{url!r} is not an HTTP URL; it must begin with http:// or https://")
+            raise ValueError(f"{self.url} is not an HTTP URL; it must begin with http:// or https://")
         self._target = target.with_user(None).with_fragment(None)
         self._headers = CIMultiDict({"User-Agent": USER_AGENT})
         if target.user is not None:
@@ -80,10 +78,21 @@ class Endpoint:
         self._closed = False
 
     async def post(self, headers: Mapping[str, str], body: bytes, *, repeatable: bool = False) -> "HTTPResponse":
-        """POST `body` and follow redirects. Raises as `request` does, `HTTPRefused` and `RemoteProtocolError`."""
+        """POST `body` and follow redirects. Raises as `request` does, `HTTPRefused` and `RemoteProtocolError`.
+
+        One that is `repeatable` is sent once more when a connection that was kept turns out to be closed: servers may
+        close it at the very moment it is used.
+        """
         url = self._target
         for _ in range(MAX_REDIRECTS):
-            response = await self.request("POST", headers, body, url=url, repeatable=repeatable)
+            dialled: list[Any] = []
+            _dialled.set(dialled)
+            try:
+                response = await self.request("POST", headers, body, url)
+            except ConnectionClosed:
+                if dialled or not repeatable:
+                    raise
+                response = await self.request("POST", headers, body, url)
             if response.status not in _REDIRECTS:
                 return response
             with response:
@@ -91,35 +100,12 @@ class Endpoint:
         raise RemoteProtocolError(f"{self.url} redirects without end")
 
     async def request(
-        self,
-        method: str,
-        headers: Mapping[str, str],
-        body: bytes | None = None,
-        *,
-        url: URL | None = None,
-        repeatable: bool = False,
+        self, method: str, headers: Mapping[str, str], body: bytes | None = None, url: URL | None = None
     ) -> "HTTPResponse":
         """Send a request, to another `url` after a redirect. The response is to be left: use `with`.
 
-        One that is `repeatable` is sent once more when a connection that was kept turns out to be closed: servers may
-        close it at the very moment it is used. Raises `ConnectionClosed`.
+        Raises `ConnectionClosed`.
         """
-        if not repeatable:
-            return await self._send(method, headers, body, url)
-        dialled: list[socket.socket] = []
-        token = _dialled.set(dialled)
-        try:
-            return await self._send(method, headers, body, url)
-        except ConnectionClosed:
-            if dialled or self._closed:
-                raise
-            return await self._send(method, headers, body, url)
-        finally:
-            _dialled.reset(token)
-
-    async def _send(
-        self, method: str, headers: Mapping[str, str], body: bytes | None, url: URL | None
-    ) -> "HTTPResponse":
         if self._closed:
             raise ConnectionClosed(f"The connection to {self.url} is closed")
         session = self._session or self._open()
@@ -131,41 +117,25 @@ class Endpoint:
 
     def _open(self) -> aiohttp.ClientSession:
         self._session = aiohttp.ClientSession(
-            connector=_Connections(limit=0, keepalive_timeout=KEEP_SECONDS, socket_factory=self._dial),
+            connector=_Pool(limit=0, keepalive_timeout=KEEP_SECONDS, socket_factory=partial(_dial, self._sockets)),
             cookie_jar=aiohttp.DummyCookieJar(),
             skip_auto_headers=_NOT_BY_ITSELF,
             timeout=_TIMEOUT,
             proxy=self._proxy,
             max_line_size=MAX_FIELD_BYTES,
             max_field_size=MAX_FIELD_BYTES,
-            middlewares=(self._told,),
+            middlewares=(partial(_told, self.url),),
         )
         weakref.finalize(self, self._session.detach)
         return self._session
-
-    def _dial(self, info: tuple[Any, ...]) -> socket.socket:
-        """Make the socket of a new connection, for an address as `getaddrinfo` gives it."""
-        made = socket.socket(*info[:3])
-        self._sockets.add(made)
-        _dialled.get([]).append(made)
-        return made
-
-    async def _told(self, request: aiohttp.ClientRequest, send: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
-        """Turn failures into errors of ours, here where aiohttp does not repeat a GET or DELETE by itself."""
-        try:
-            return await send(request)
-        except _FAILURES as error:
-            raise _failure(error, self.url) from error
 
     def _redirected(self, url: URL, response: "HTTPResponse") -> URL:
         location = response.header("location") or ""
         target = within_origin(url, location) if response.status in _METHOD_KEPT else None
         if target is None:
-            raise HTTPRefused(
-                f"{self.url} redirects to {location.partition('?')[0]!a} with status {response.status}, which is not "
-                "followed: only 307 and 308 within the same origin are",
-                response.status,
-            )
+            told = f"{self.url} redirects to {location.partition('?')[0]!a} with status {response.status}"
+            why = "which is not followed: only 307 and 308 within the same origin are"
+            raise HTTPRefused(f"{told}, {why}", response.status)
         return target
 
     async def close(self) -> None:
@@ -178,7 +148,26 @@ class Endpoint:
             await self._session.close()
 
 
-class _Connections(aiohttp.TCPConnector):
+# Neither refers to the endpoint, which could not be let go of otherwise.
+
+
+def _dial(sockets: "weakref.WeakSet[socket.socket]", info: tuple[Any, ...]) -> socket.socket:
+    """Make the socket of a new connection, for an address as `getaddrinfo` gives it."""
+    made = socket.socket(*info[:3])
+    sockets.add(made)
+    _dialled.get([]).append(info)
+    return made
+
+
+async def _told(url: str, request: aiohttp.ClientRequest, send: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
+    """Turn failures into errors of ours, here where aiohttp does not repeat a GET or DELETE by itself."""
+    try:
+        return await send(request)
+    except _FAILURES as error:
+        raise _failure(error, url) from error
+
+
+class _Pool(aiohttp.TCPConnector):
     """The connections of an endpoint. One that nobody closed ends in silence: aiohttp would log an error."""
 
     def __del__(self, *_: Any) -> None:
@@ -198,9 +187,7 @@ class HTTPResponse:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._response.close()
 
     def header(self, name: str) -> str | None:
@@ -254,11 +241,8 @@ def _proxy_for(target: URL, url: str) -> str | None:
         return None
     proxy = proxy if "://" in proxy else f"http://{proxy}"
     if not proxy.startswith(("http://", "https://")):
-        kind = proxy.partition(":")[0]
-        raise ConnectFailed(
-            f"Cannot connect to {url}: the environment names a proxy of the kind {kind}, but only HTTP proxies can be "
-            f"used; with {host} in NO_PROXY there is none"
-        )
+        told = f"the environment names a {proxy.partition(':')[0]} proxy, but only HTTP proxies can be used"
+        raise ConnectFailed(f"Cannot connect to {url}: {told}; with {host} in NO_PROXY there is none")
     return proxy
 
 
@@ -269,42 +253,37 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost" or host.endswith(".localhost")
 
 
-# What went wrong.
+# What went wrong. The first row that fits says why.
+
+_OBSTACLES: tuple[tuple[type[Exception], str], ...] = (
+    (aiohttp.ClientProxyConnectionError, "the proxy of the environment, {place}, does not answer ({why})"),
+    (aiohttp.ClientConnectorDNSError, "no address is known for the host {error.host} ({why})"),
+    (
+        aiohttp.ClientConnectorCertificateError,
+        "certificate not trusted ({why}); SSL_CERT_FILE may name its issuer",
+    ),
+    (aiohttp.ClientConnectorSSLError, "no TLS at {place} ({why}); a URL of a server without TLS begins with http://"),
+    (aiohttp.ClientConnectorError, "{why}"),
+    (aiohttp.ConnectionTimeoutError, f"no connection came about within {CONNECT_SECONDS:g} s"),
+    (aiohttp.ClientHttpProxyError, "the proxy that the environment names answered {error.status}"),
+)
+_LOSSES: tuple[tuple[type[Exception], str], ...] = (
+    (aiohttp.ClientResponseError, "the answer is not HTTP ({why!a:.100}); a URL with TLS begins with https://"),
+    (aiohttp.ServerDisconnectedError, "the server closed the connection before it answered"),
+    (aiohttp.ClientPayloadError, "the server broke off in the middle of its answer"),
+    (Exception, "{why}"),
+)
 
 
 def _failure(error: Exception, url: str) -> ConnectionClosed:
-    if isinstance(error, aiohttp.ClientConnectorError):
-        return ConnectFailed(f"Cannot connect to {url}: {_obstacle(error)}")
-    if isinstance(error, aiohttp.ConnectionTimeoutError):
-        return ConnectFailed(f"Cannot connect to {url}: no connection came about within {CONNECT_SECONDS:g} s")
-    if isinstance(error, aiohttp.ClientHttpProxyError):
-        return ConnectFailed(f"Cannot connect to {url}: the proxy that the environment names answered {error.status}")
-    if isinstance(error, aiohttp.ClientResponseError):
-        why = f"the answer is not HTTP ({error.message[:100]!a}); a URL of a server with TLS begins with https://"
-    elif isinstance(error, aiohttp.ServerDisconnectedError):
-        why = "the server closed the connection before it answered"
-    elif isinstance(error, aiohttp.ClientPayloadError):
-        why = "the server broke off in the middle of its answer"
-    else:
-        why = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    return ConnectionClosed(f"Lost {url}: {why}")
-
-
-def _obstacle(error: aiohttp.ClientConnectorError) -> str:
-    """Say why there is no connection."""
-    place = f"{error.host}:{error.port}"
-    cause = error.os_error
-    if isinstance(error, aiohttp.ClientProxyConnectionError):
-        return f"the proxy at {place}, which the environment names, cannot be reached ({cause.strerror or cause})"
-    if isinstance(error, aiohttp.ClientConnectorDNSError):
-        return f"no address is known for the host {error.host} ({cause.strerror or cause})"
-    if isinstance(error, aiohttp.ClientConnectorCertificateError):
-        why = getattr(error.certificate_error, "verify_message", error.certificate_error)
-        return f"its certificate is not trusted ({why}); a private authority is trusted when SSL_CERT_FILE names it"
-    if isinstance(error, aiohttp.ClientConnectorSSLError):
-        return (
-            f"no TLS at {place} ({getattr(cause, 'reason', cause)}); a URL of a server without TLS begins with http://"
-        )
-    if cause.errno == errno.ECONNREFUSED:
-        return f"nothing listens at {place}"
-    return cause.strerror or str(cause)
+    cause = getattr(error, "os_error", None) or getattr(error, "certificate_error", None) or error
+    texts = (getattr(cause, name, None) for name in ("verify_message", "reason", "message", "strerror"))
+    why = next((text for text in texts if text), None) or str(cause) or type(cause).__name__
+    place = f"{getattr(error, 'host', '')}:{getattr(error, 'port', '')}"
+    if getattr(cause, "errno", None) == errno.ECONNREFUSED:
+        why = f"nothing listens at {place}"
+    for kind, text in _OBSTACLES:
+        if isinstance(error, kind):
+            return ConnectFailed(f"Cannot connect to {url}: {text.format(error=error, place=place, why=why)}")
+    text = next(text for kind, text in _LOSSES if isinstance(error, kind))
+    return ConnectionClosed(f"Lost {url}: {text.format(why=why)}")

@@ -16,39 +16,18 @@ from functools import partial
 from splice.errors import ConnectionClosed, HTTPRefused, RemoteProtocolError
 from splice.protocol.jsonrpc import MAX_MESSAGE_BYTES, Message, Notification, Request, Response, encode, is_batch
 from splice.protocol.progress import CANCELLED
-from splice.protocol.versions import V2024_11_05, Facts
-from splice.rules.http.headers import EVENT_STREAM, JSON, SESSION_HEADER, is_plain, standard_headers
+from splice.protocol.versions import Facts
+from splice.rules.http.headers import EVENT_STREAM, SESSION_HEADER, is_plain, standard_headers
 from splice.transports.base import Link, Outgoing, Receiver
-from splice.transports.http.answers import (
-    TO_POST,
-    Cursor,
-    check_accepted,
-    follow,
-    messages_in,
-    read_refusal,
-    response_in,
-    sends_endpoint,
-)
+from splice.transports.http import answers
+from splice.transports.http.answers import Cursor
 from splice.transports.http.client_session import ClientSession
 from splice.transports.http.fetch import Endpoint, HTTPResponse
 from splice.transports.tasks import Stretch, finish
 
-REPEATABLE = frozenset(
-    {
-        "completion/complete",
-        "ping",
-        "prompts/get",
-        "prompts/list",
-        "resources/list",
-        "resources/read",
-        "resources/templates/list",
-        "server/discover",
-        "tools/list",
-    }
-)
+_LISTS = ("prompts/list", "resources/list", "resources/templates/list", "tools/list")
+REPEATABLE = frozenset({*_LISTS, "completion/complete", "ping", "prompts/get", "resources/read", "server/discover"})
 """The methods that change nothing, so that it does no harm if a server should see a request twice."""
-
-_NO_POST = frozenset({404, 405})
 
 log = logging.getLogger("splice.client")
 
@@ -60,6 +39,7 @@ class HTTPLink(Link):
         self._endpoint = Endpoint(url, headers)
         self._receiver = receiver
         self._facts: Facts | None = None
+        self._batches = False
         self._offered_session: str | None = None
         self._session: ClientSession | None = None
         self._running: set[Stretch] = set()
@@ -71,6 +51,7 @@ class HTTPLink(Link):
         The session of a version that has them is the one that the last response before the agreement named.
         """
         self._facts = facts
+        self._batches = facts is not None and facts.batches
         self._session = None
         if facts is not None and not facts.mirrored_headers:
             self._session = ClientSession(self._endpoint, self._offered_session, facts, self._receiver)
@@ -99,7 +80,7 @@ class HTTPLink(Link):
     async def notify(self, note: Notification) -> None:
         """POST a notification. Raises as `exchange` does."""
         with self._sending(), await self._post(self._headers(note.method, None), encode(note)) as response:
-            await check_accepted(self._endpoint.url, response)
+            await answers.check_accepted(self._endpoint.url, response)
 
     async def close(self) -> None:
         """End the session and close all connections, even while being cancelled."""
@@ -114,18 +95,14 @@ class HTTPLink(Link):
             await self._session.close()
         await self._endpoint.close()
 
-    @property
-    def _batches(self) -> bool:
-        return self._facts is not None and self._facts.batches
-
     # POST.
 
     def _headers(self, method: str, name: str | None) -> Mapping[str, str]:
         if self._session is not None:
             return self._session.headers
         if self._facts is None:
-            return TO_POST
-        return {**standard_headers(self._facts.version, method, name), **TO_POST}
+            return answers.TO_POST
+        return {**standard_headers(self._facts.version, method, name), **answers.TO_POST}
 
     @contextmanager
     def _sending(self) -> Generator[None]:
@@ -151,32 +128,24 @@ class HTTPLink(Link):
     async def _read(self, outgoing: Outgoing, response: HTTPResponse) -> Response:
         url, status, media = self._endpoint.url, response.status, response.media_type
         if not 200 <= status < 300:
-            return await self._read_refusal(outgoing, response)
+            return await answers.read_refusal(url, response, outgoing.id)
         if self._facts is None:
-            self._offered_session = _session_in(response, url)
-        if media == JSON or "json" in media:
+            self._offered_session = session = response.header(SESSION_HEADER) or None
+            if session is not None and not is_plain(session):
+                raise RemoteProtocolError(f"{url} gave a session id that is not visible ASCII: {session[:100]!a}")
+        if "json" in media:
             body = await response.body(MAX_MESSAGE_BYTES)
             if self._batches and is_batch(body):
                 return await self._read_batch(outgoing, body)
-            return response_in(body, url, outgoing.id)
+            return answers.response_in(body, url, outgoing.id)
         if media == EVENT_STREAM:
             return await self._read_stream(response, outgoing)
         raise HTTPRefused(f"{url} answered HTTP {status} with content type {media!a}", status)
 
-    async def _read_refusal(self, outgoing: Outgoing, response: HTTPResponse) -> Response:
-        url, status = self._endpoint.url, response.status
-        try:
-            return await read_refusal(url, response, outgoing.id)
-        except HTTPRefused as refused:
-            if self._facts is None and status in _NO_POST and await sends_endpoint(self._endpoint):
-                told = f"{url} speaks the HTTP+SSE transport of {V2024_11_05}, which this client does not speak yet"
-                raise HTTPRefused(told, status) from refused
-            raise
-
     async def _read_batch(self, outgoing: Outgoing, body: bytes) -> Response:
         """Act on all messages of a batch, and return the response in it. Raises `RemoteProtocolError`."""
         found = None
-        for message in messages_in(body, Cursor(outgoing.id, self._batches)):
+        for message in answers.messages_in(body, Cursor(outgoing.id, self._batches)):
             found = await self._take(outgoing, message) or found
         if found is None:
             raise RemoteProtocolError(f"{self._endpoint.url} answered with a batch without the response")
@@ -187,7 +156,7 @@ class HTTPLink(Link):
         cursor, take = Cursor(outgoing.id, self._batches), partial(self._take, outgoing)
         found = lost = None
         try:
-            found = await follow(response, cursor, take)
+            found = await answers.follow(response, cursor, take)
         except ConnectionClosed as error:
             lost = error
         if found is None and self._session is not None:
@@ -208,11 +177,3 @@ class HTTPLink(Link):
             what = getattr(message, "method", "a response to something else")
             log.warning("%s sent what it may not on the stream of a request, skipped: %s", self._endpoint.url, what)
         return None
-
-
-def _session_in(response: HTTPResponse, url: str) -> str | None:
-    """Read the session id that a response gives. Raises `RemoteProtocolError` for one that cannot be repeated."""
-    session = response.header(SESSION_HEADER) or None
-    if session is not None and not is_plain(session):
-        raise RemoteProtocolError(f"{url} gave a session id that is not visible ASCII: {session[:100]!a}")
-    return session
