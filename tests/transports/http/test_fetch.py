@@ -446,7 +446,7 @@ async def get(endpoint):
 
 async def main():
     endpoint = Endpoint(sys.argv[1], {})
-    os.write(1, b"%d\n" % await get(endpoint))  # at once: two processes write
+    os.write(1, b"%d\\n" % await get(endpoint))  # at once: two processes write
     await endpoint.close()
 
 asyncio.run(main())
