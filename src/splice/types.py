@@ -18,6 +18,7 @@ from splice.protocol.content import (
     TextContent,
     ToolResultContent,
     ToolUseContent,
+    UnknownContent,
 )
 from splice.protocol.input import (
     CREATE_MESSAGE,
@@ -112,6 +113,7 @@ __all__ = [
     "ToolChoice",
     "ToolResultContent",
     "ToolUseContent",
+    "UnknownContent",
     "decode",
     "encode",
 ]

@@ -372,12 +372,10 @@ async def test_a_complete_result_is_read_by_the_row() -> None:
 @pytest.mark.parametrize(
     "result",
     [
-        {},
         [],
         None,
         {"content": "text"},
-        {"content": [{"type": "hologram"}]},
-        {"resultType": "complete"},
+        {"content": [{"type": "text"}]},
         {"resultType": 5, "content": []},
     ],
 )

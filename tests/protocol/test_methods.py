@@ -11,7 +11,6 @@ from msgspec import Raw
 from protocol.wire import all_rows, methods
 from splice.errors import InvalidParams, RemoteProtocolError
 from splice.protocol.input import ELICIT, ELICITATION_COMPLETE
-from splice.protocol.jsonrpc import raw
 from splice.protocol.lifecycle import DISCOVER, INITIALIZE, PING
 from splice.protocol.methods import Method, Note
 from splice.protocol.progress import CANCELLED, PROGRESS, CancelledParams
@@ -86,11 +85,17 @@ def test_a_malformed_result_is_the_peers_fault(row: Method[Any, Any]) -> None:
             row.read_result(Raw(text))
 
 
+def read(row: Method[Any, Any], text: bytes) -> Any:
+    """Read a result that need not fit."""
+    heard: list[str] = []
+    return row.read_result(Raw(text), heard.append)
+
+
 def test_null_reads_as_absent_in_params_and_in_results() -> None:
     params = PROMPTS_GET.read_params(Raw(b'{"name":"a","arguments":null,"requestState":null,"_meta":null}'))
     assert params == PROMPTS_GET.params(name="a")
-    assert TOOLS_CALL.read_result(Raw(b'{"content":[],"isError":null}')) == CallToolResult(content=[])
-    result = TOOLS_CALL.read_result(Raw(b'{"content":[],"isError":null,"structuredContent":{"a":null}}'))
+    assert read(TOOLS_CALL, b'{"content":[],"isError":null}') == CallToolResult(content=[])
+    result = read(TOOLS_CALL, b'{"content":[],"isError":null,"structuredContent":{"a":null}}')
     assert result == CallToolResult(content=[], structured_content={"a": None})
     assert TOOLS_LIST.read_result(Raw(b'{"tools":[],"nextCursor":null}')).next_cursor is None
     assert PING.read_result(Raw(b"{}")) == EmptyResult()
@@ -103,12 +108,12 @@ class Kept(Result, kw_only=True):
 
 def test_a_null_that_is_due_stays() -> None:
     row = Method(name="com.example/keep", params=NoParams, result=Kept)
-    assert row.read_result(raw({"ttl": None, "_meta": None})).ttl is None
+    assert read(row, b'{"ttl":null,"_meta":null,"note":null}').ttl is None
 
 
 def test_a_null_where_something_must_be_is_malformed() -> None:
-    with pytest.raises(RemoteProtocolError, match="content"):
-        TOOLS_CALL.read_result(Raw(b'{"content":null}'))
+    with pytest.raises(RemoteProtocolError, match=r"Expected `array`, got `null` - at `\$.tools`"):
+        read(TOOLS_LIST, b'{"tools":null}')
     with pytest.raises(InvalidParams, match=r"\$\.progress"):
         PROGRESS.read_params(Raw(b'{"progressToken":1,"progress":null}'))
 

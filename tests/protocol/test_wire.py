@@ -87,8 +87,9 @@ def test_json_that_is_not_read_keeps_every_byte() -> None:
 
 
 def test_a_null_that_a_type_does_not_take_is_absent_in_a_result() -> None:
+    heard: list[str] = []
     text = Raw(b'{"content":[],"isError":null,"structuredContent":null,"_meta":null,"resultType":null}')
-    assert TOOLS_CALL.read_result(text) == CallToolResult(content=[])
+    assert TOOLS_CALL.read_result(text, heard.append) == CallToolResult(content=[])
 
 
 @pytest.mark.parametrize(

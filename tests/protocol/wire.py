@@ -27,7 +27,7 @@ SAMPLING_CONTENT: Any = asked.SamplingContent
 LISTS: tuple[object, ...] = get_args(SAMPLING_CONTENT)[-1].__metadata__
 """Since when several blocks may stand where one does."""
 
-BASES = {"Wire", "Meta", "LaterMeta", "Named", "ResourceDescription", "Spoken"}
+BASES = {"Wire", "Meta", "LaterMeta", "Named", "Hints", "ResourceDescription", "Spoken"}
 """Bases without a name on the wire."""
 
 

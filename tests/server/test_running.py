@@ -39,12 +39,14 @@ def test_a_server_serves_stdio_and_ends_at_the_end_of_input(monkeypatch: pytest.
     assert served == [server.service]
 
 
-def test_ctrl_c_is_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_is_no_traceback_but_a_status(monkeypatch: pytest.MonkeyPatch) -> None:
     async def serve(service: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(running, "serve_stdio", serve)
-    Server("s").run()
+    with pytest.raises(SystemExit) as caught:
+        Server("s").run()
+    assert caught.value.code == 130
 
 
 def test_a_hole_among_the_standard_descriptors_is_filled() -> None:

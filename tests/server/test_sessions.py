@@ -67,7 +67,12 @@ async def test_a_session_is_initialized_once() -> None:
 
 @pytest.mark.parametrize(
     "params",
-    [None, {}, {"protocolVersion": 1, "capabilities": {}, "clientInfo": CLIENT}, {"protocolVersion": "2025-11-25"}],
+    [
+        None,
+        {},
+        {"protocolVersion": 1, "capabilities": {}, "clientInfo": CLIENT},
+        {"capabilities": {}, "clientInfo": CLIENT},
+    ],
     ids=str,
 )
 async def test_a_bad_initialize_opens_nothing(params: JSON) -> None:

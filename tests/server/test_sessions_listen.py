@@ -138,7 +138,7 @@ async def test_what_the_server_does_not_offer_is_not_acknowledged() -> None:
     await listener.cancel()
 
 
-@pytest.mark.parametrize("wanted", [None, [], {"toolsListChanged": 1}, {"resourceSubscriptions": "data://a"}], ids=str)
+@pytest.mark.parametrize("wanted", [None, [], {"toolsListChanged": 2}, {"resourceSubscriptions": "data://a"}], ids=str)
 async def test_a_filter_of_the_wrong_shape_is_invalid(wanted: JSON) -> None:
     caller = await Caller(full_server(), MODERN[0]).open()
     assert (await caller.error("subscriptions/listen", {"notifications": wanted}))["code"] == -32602

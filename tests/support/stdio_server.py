@@ -134,6 +134,8 @@ def leaves(how: str) -> str:
 async def leaves_async(how: str) -> str:
     if how == "exit":
         sys.exit(3)
+    if how == "interrupt":
+        raise KeyboardInterrupt
     if how == "cancel":
         raise asyncio.CancelledError
     raise Strange(how)

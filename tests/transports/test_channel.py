@@ -16,6 +16,7 @@ from splice.errors import (
     RequestTimeout,
     RPCError,
 )
+from splice.protocol import jsonrpc
 from splice.protocol.jsonrpc import Failure, Message, Notification, Request, Response, Success, encode, failure
 from splice.protocol.wire import NoParams
 from splice.rules import exchanges
@@ -250,12 +251,21 @@ async def test_a_response_settles_its_request_once(caplog: pytest.LogCaptureFixt
     waiting = asking(peer, params={"a": 1})
     await settle()
     assert peer.heard == [ask(1, "ask", {"a": 1})]
-    await peer.say(answer(2, "stray"), answer("1", "stray"), answer(1, "first"), answer(1, "again"))
+    await peer.say(answer(2, "stray"), answer("2", "stray"), answer(1, "first"), answer(1, "again"))
     response = await waiting
     assert isinstance(response, Success)
     assert json.loads(bytes(response.result)) == "first"
     assert peer.channel.table.waiting == 0
     assert caplog.text.count("nobody waits for") == 3
+
+
+@pytest.mark.parametrize("id", ["1", 1.0])
+async def test_an_id_may_be_written_differently(id: JSON) -> None:
+    peer = Peer()
+    waiting = asking(peer)
+    await settle()
+    await peer.say(answer(id, "mine"))
+    assert isinstance(await waiting, Success)
 
 
 async def test_an_error_without_an_id_settles_nothing() -> None:
@@ -612,6 +622,15 @@ def test_one_that_is_not_json_is_answered_all_the_same_and_logged(
     message = json.loads(written(Success("x", result)))
     assert (message["id"], message["error"]["code"]) == ("x", -32603)
     assert "'x' cannot be written as JSON" in caplog.text
+
+
+def test_what_is_too_large_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jsonrpc, "MAX_ANSWER_BYTES", 2**20)
+    told = json.loads(written(Success("x", "a" * 2**21)))
+    assert told["id"] == "x"
+    assert told["error"]["message"] == "Internal error: the result is too large: 2 MiB, limit 1 MiB"
+    with pytest.raises(LocalProtocolError, match=r"^the message is too large: 2 MiB, limit 1 MiB$"):
+        written(Request(1, "m", "a" * 2**21))
 
 
 def test_an_error_whose_data_is_not_json_is_answered_all_the_same() -> None:

@@ -25,16 +25,16 @@ DEEP = b'{"jsonrpc":"2.0","id":5,"method":"echo","params":' + b"[" * 500 + b"]" 
 BAD_LINES: dict[str, tuple[bytes, int, JSON]] = {
     "not json": (b"hello world\n", -32700, None),
     "half an object": (b'{"jsonrpc":"2.0","id":5\n', -32700, None),
-    "two objects": (b'{"jsonrpc":"2.0","id":5,"method":"echo"}{}\n', -32700, None),
-    "invalid utf-8": (b'{"jsonrpc":"2.0","id":5,"method":"\xff\xfe"}\n', -32700, None),
-    "overlong utf-8": (b'{"jsonrpc":"2.0","id":5,"method":"\xc0\xaf"}\n', -32700, None),
-    "a lone surrogate, escaped": (b'{"jsonrpc":"2.0","id":5,"method":"\\ud800"}\n', -32700, None),
-    "a lone surrogate, encoded": (b'{"jsonrpc":"2.0","id":5,"method":"\xed\xa0\x80"}\n', -32700, None),
-    "a nul byte": (b'{"jsonrpc":"2.0","id":5,"method":"a\x00b"}\n', -32700, None),
+    "two objects": (b'{"jsonrpc":"2.0","id":5,"method":"echo"}{}\n', -32700, 5),
+    "invalid utf-8": (b'{"jsonrpc":"2.0","id":5,"method":"\xff\xfe"}\n', -32700, 5),
+    "overlong utf-8": (b'{"jsonrpc":"2.0","id":5,"method":"\xc0\xaf"}\n', -32700, 5),
+    "a lone surrogate, escaped": (b'{"jsonrpc":"2.0","id":5,"method":"\\ud800"}\n', -32700, 5),
+    "a lone surrogate, encoded": (b'{"jsonrpc":"2.0","id":5,"method":"\xed\xa0\x80"}\n', -32700, 5),
+    "a nul byte": (b'{"jsonrpc":"2.0","id":5,"method":"a\x00b"}\n', -32700, 5),
     "only nul bytes": (b"\x00\x00\x00\n", -32700, None),
-    "a byte order mark": (b'\xef\xbb\xbf{"jsonrpc":"2.0","id":5,"method":"echo"}\n', -32700, None),
-    "not a number": (b'{"jsonrpc":"2.0","id":5,"method":"echo","params":{"x":NaN}}\n', -32700, None),
-    "too deep": (DEEP, -32700, None),
+    "a byte order mark": (b'\xef\xbb\xbf{"jsonrpc":"2.0","id":5,"method":"echo"}\n', -32700, 5),
+    "not a number": (b'{"jsonrpc":"2.0","id":5,"method":"echo","params":{"x":NaN}}\n', -32700, 5),
+    "too deep": (DEEP, -32700, 5),
     "brackets without end": (b"[" * 100_000 + b"\n", -32600, None),
     "a null id": (b'{"jsonrpc":"2.0","id":null,"method":"echo"}\n', -32600, None),
     "a boolean id": (b'{"jsonrpc":"2.0","id":true,"method":"echo"}\n', -32600, None),
@@ -47,7 +47,7 @@ BAD_LINES: dict[str, tuple[bytes, int, JSON]] = {
     "a text": (b'"echo"\n', -32600, None),
     "null": (b"null\n", -32600, None),
     "an empty batch": (b"[]\n", -32600, None),
-    "a batch": (line([GOOD]), -32600, None),
+    "a batch": (line([GOOD]), -32600, 99),
     "keys in capitals": (b'{"JSONRPC":"2.0","ID":5,"METHOD":"echo"}\n', -32600, None),
 }
 
@@ -133,7 +133,7 @@ async def test_a_request_that_names_its_version_may_not_be_in_a_batch() -> None:
 
 @pytest.mark.parametrize(
     "batch",
-    [b"[" + b"1," * 100 + b"1]\n", b"[]\n", b"[1,\n", b"[[]]\n", b'[{"jsonrpc":"2.0","id":1,"method":"\xff"}]\n'],
+    [b"[" + b"1," * 100 + b"1]\n", b"[]\n", b"[1,\n", b"[[]]\n", b'[{"jsonrpc":"2.0","method":"\xff"}]\n'],
 )
 async def test_a_bad_batch_gets_one_error(batch: bytes) -> None:
     peer = LinePeer()

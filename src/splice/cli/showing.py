@@ -20,6 +20,7 @@ from splice.types import (
     TextContent,
     Tool,
     ToolAnnotations,
+    UnknownContent,
 )
 
 MAX_DEPTH = 4
@@ -46,6 +47,8 @@ def block_text(block: ContentBlock) -> str:
             return f"[resource {one_line(uri)}]\n{safe(text)}"
         case EmbeddedResource():
             return contents_text(block.resource)
+        case UnknownContent():
+            return as_json(block)
 
 
 def spoken_text(block: SamplingBlock) -> str:

@@ -11,6 +11,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic#result-types
 """
 
 import asyncio
+import logging
 from collections.abc import Iterable, Mapping
 from typing import Any, TypedDict, TypeVar
 
@@ -24,12 +25,15 @@ from splice.client.questions import OPTION_OF, Answers
 from splice.errors import HTTPRefused, RemoteProtocolError, RPCError, SessionLost
 from splice.protocol.input import InputRequiredResult
 from splice.protocol.jsonrpc import Failure, Notification, RequestId, Response, error_of
+from splice.protocol.lenient import Remarks
 from splice.protocol.methods import UNREADABLE, Method
 from splice.protocol.wire import Result
 from splice.rules.extensions import Extension
 from splice.transports.base import Hear, Outgoing
 
 R = TypeVar("R", bound=Struct)
+
+log = logging.getLogger("splice.client")
 
 COMPLETE = "complete"
 
@@ -88,7 +92,7 @@ _questions_decoder = msgspec.json.Decoder(InputRequiredResult)
 class Calls:
     """Sends requests on the current connection. `hear` takes the notifications that belong to no request."""
 
-    __slots__ = ("_answers", "_connector", "_decoders", "clocks", "hear", "next_id", "timeout")
+    __slots__ = ("_answers", "_connector", "_decoders", "_remark", "clocks", "hear", "next_id", "timeout")
 
     def __init__(
         self, connector: Connector, answers: Answers, hear: Hear, extensions: Iterable[Extension[Any]]
@@ -104,6 +108,7 @@ class Calls:
         self.clocks: Clocks = connector.opening.clocks
         self.timeout = connector.opening.timeout
         """How many seconds a call may take that does not say so itself."""
+        self._remark = Remarks(log)
 
     @property
     def terms(self) -> Terms:
@@ -200,7 +205,7 @@ class Calls:
         except RemoteProtocolError:
             kind = _kind(raw)
             if kind is None or kind == COMPLETE:
-                raise
+                return row.read_result(raw, self._remark)
         else:
             kind = result.result_type if isinstance(result, Result) else _kind(raw)
             if kind is None or kind == COMPLETE:

@@ -36,6 +36,7 @@ from splice.errors import (
 from splice.protocol import lifecycle
 from splice.protocol.capabilities import ClientCapabilities, ServerCapabilities
 from splice.protocol.jsonrpc import Failure, Notification, error_of
+from splice.protocol.lenient import Remarks
 from splice.protocol.narrow import narrow
 from splice.protocol.versions import FACTS, Facts
 from splice.protocol.wire import Implementation, NoParams
@@ -258,7 +259,7 @@ class Opening(Struct):
         response = await link.exchange(request)
         if not isinstance(response, Failure):
             try:
-                result = lifecycle.INITIALIZE.read_result(response.result)
+                result = lifecycle.INITIALIZE.read_result(response.result, Remarks(log))
             except RemoteProtocolError as error:
                 raise RemoteProtocolError(f"{name} answered `initialize` with a malformed result: {error}") from error
             version = negotiation.accept_counter_offer(result.protocol_version, self.wanted)

@@ -18,6 +18,7 @@ from typing import Any, Protocol, TypeAlias, cast
 
 from msgspec import Struct
 
+from splice.protocol.jsonrpc import MAX_ANSWER_BYTES
 from splice.rules.http.headers import check_header
 from splice.rules.http.urls import shown_url
 from splice.transports.base import Link, Receiver, Service
@@ -67,7 +68,7 @@ class StdioServer:
     """A server to be started as a child process.
 
     Besides `env` it sees only a little of our environment: PATH, HOME, the locale and the like. `on_stderr` is given
-    what it writes to stderr, as it comes.
+    what it writes to stderr, as it comes. `max_message` is the size of the largest message that it may write, in bytes.
     """
 
     kind = "stdio"
@@ -79,6 +80,7 @@ class StdioServer:
         env: Mapping[str, str] | None = None,
         cwd: str | Path | None = None,
         on_stderr: Callable[[bytes], None] | None = None,
+        max_message: int = MAX_ANSWER_BYTES,
     ) -> None:
         self.command = (command, *args)
         self.name = shlex.join([Path(command).name, *args])[:_SHOWN_NAME]
@@ -86,11 +88,12 @@ class StdioServer:
         self.env = env
         self.cwd = cwd
         self.on_stderr = on_stderr
+        self.max_message = max_message
 
     async def connect(self, receiver: Receiver) -> Link:
         """Start the process."""
-        options: dict[str, Any] = {"env": self.env, "cwd": self.cwd, "name": self.name, "on_stderr": self.on_stderr}
-        return await spawn(self.command, receiver=receiver, **options)
+        options: dict[str, Any] = {"env": self.env, "cwd": self.cwd, "on_stderr": self.on_stderr}
+        return await spawn(self.command, name=self.name, receiver=receiver, max_message=self.max_message, **options)
 
 
 class HTTPServer:

@@ -5,15 +5,15 @@ A block is one of several Structs, told apart by `type`. Binary data is base64 t
 https://modelcontextprotocol.io/specification/2026-07-28/server/tools#tool-result
 """
 
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
 
 from splice.protocol.versions import V2025_03_26, V2025_06_18, V2025_11_25, Since
-from splice.protocol.wire import LaterMeta, Meta, Named, Span, Wire
+from splice.protocol.wire import Hints, LaterMeta, Meta, Named, Span
 
 Role = Literal["user", "assistant"]
 
 
-class Annotations(Wire, kw_only=True):
+class Annotations(Hints, kw_only=True):
     """Hints about whom something is for and how much it matters."""
 
     audience: list[Role] | None = None
@@ -125,8 +125,23 @@ class EmbeddedResource(LaterMeta, tag_field="type", tag="resource", kw_only=True
     """Whom it is for."""
 
 
-ContentBlock: TypeAlias = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource
-"""A block of what tools return and prompts contain."""
+class UnknownContent(dict[str, Any]):
+    """A block of a type that this package does not know, as it came; it is passed on unchanged."""
+
+    @property
+    def type(self) -> str:
+        """Its type."""
+        return str(self["type"])
+
+
+if TYPE_CHECKING:
+    ContentBlock: TypeAlias = (
+        TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource | UnknownContent
+    )
+else:
+    ContentBlock = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource
+# A block of what tools return and prompts contain. In msgspec a union of Structs has no place for another class, so an
+# unknown block does not fit at first; `splice.protocol.lenient` puts it in.
 
 
 class ToolUseContent(Meta, tag_field="type", tag="tool_use", kw_only=True):

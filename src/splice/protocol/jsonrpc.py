@@ -6,12 +6,14 @@ such texts. Both hold limits: nothing larger or deeper than allowed is ever turn
 
 What the decoder refuses beyond bad JSON: bytes that are not UTF-8, a byte order mark, NaN, ids that are null,
 fractions or booleans. An error whose id is null counts as one without an id, as plain JSON-RPC writes it. Of a key
-that occurs twice, the last one counts.
+that occurs twice, the last one counts. A message that is refused is read a second time, with more patience: an id may
+be written as 1.0, and in a response NaN and lone surrogates are put right (see `splice.protocol.broken`).
 
 https://modelcontextprotocol.io/specification/2026-07-28/basic#messages
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -19,11 +21,17 @@ import msgspec
 from msgspec import Raw, Struct
 
 from splice.errors import INVALID_REQUEST, PARSE_ERROR, RPCError
+from splice.protocol.broken import ENDS_BYTES, ends, mended
 
 RequestId: TypeAlias = int | str
 
 MAX_MESSAGE_BYTES = 16 * 1024 * 1024
-"""The largest message read from a stream, in bytes."""
+"""The largest message that a server reads from a stream, and a client from an HTTP response, in bytes."""
+
+MAX_ANSWER_BYTES = 64 * 1024 * 1024
+"""The largest message that a client reads from its own server process, unless told otherwise, and that is written."""
+
+_SHOWN_BYTES = 120
 
 MAX_BATCH = 100
 """The largest batch taken."""
@@ -40,6 +48,10 @@ else:
 # `Raw`; the Struct with the field turns `NULL` into None, in `__post_init__`.
 
 NULL = Raw(b"null")
+
+
+Remark: TypeAlias = Callable[[str], None]
+"""Is told what had to be changed in something a peer sent."""
 
 
 class ErrorObject(Struct, omit_defaults=True):
@@ -86,6 +98,11 @@ Message: TypeAlias = Request | Notification | Success | Failure
 class BadMessage(RPCError, code=INVALID_REQUEST):
     """The text that arrived is not a message. Carries the id that a reply must repeat, when there is one."""
 
+    answers = False
+    """It is a response, to the request `id` of ours; else that id is of a request, or of none."""
+    text = b""
+    """The text, or its beginning."""
+
     def __init__(self, message: str, *, code: int = INVALID_REQUEST, id: RequestId | None = None) -> None:
         super().__init__(message, code=code)
         self.id = id
@@ -93,6 +110,10 @@ class BadMessage(RPCError, code=INVALID_REQUEST):
     def response(self) -> Failure:
         """Build the reply."""
         return failure(self.id, self)
+
+    def shown(self) -> str:
+        """Show the beginning of the text, with everything but plain characters written out."""
+        return ascii(self.text[:_SHOWN_BYTES].decode(errors="replace"))
 
 
 _NO_ID: Any = object()
@@ -112,15 +133,17 @@ class _Envelope(Struct):
     error: ErrorObject | None = None
 
 
-class _Head(Struct):
-    """The id of what is not a message."""
+class _LooseEnvelope(_Envelope):
+    """A message whose id is written as 1.0."""
 
-    id: Any = None
+    id: float = 0.0  # type: ignore[assignment]  # it is answered as it came, and is found as 1 where 1 was sent
 
 
 _decoder = msgspec.json.Decoder(_Envelope)
-_head_decoder = msgspec.json.Decoder(_Head)
+_loose_decoder = msgspec.json.Decoder(_LooseEnvelope)
+_head_decoder = msgspec.json.Decoder(dict[str, Any])
 _encoder = msgspec.json.Encoder()
+_UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _NOT_STRUCTURE = bytes(set(range(256)) - set(b'"[]{}'))
 _STEP = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 
@@ -146,20 +169,27 @@ def error_of(failure: Failure) -> RPCError:
     return RPCError.received(error.code, error.message, error.data)
 
 
-def decode(data: bytes, *, max_depth: int = MAX_DEPTH) -> Message:
-    """Read one message.
+def decode(data: bytes, *, max_depth: int = MAX_DEPTH, remark: Remark | None = None) -> Message:
+    """Read one message. With `remark`, which is told of it, a response that is not quite JSON is put right.
 
     Raises `BadMessage`: -32700 for what is not JSON in UTF-8, -32600 for JSON that is not a message.
     """
-    check_text(data, max_depth=max_depth)
     try:
-        return _classify(_decoder.decode(data))
+        check_text(data, max_depth=max_depth)
+        return _classify(_decoder.decode(data), data)
     except msgspec.ValidationError as error:
-        raise _refusal(data, str(error)) from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise BadMessage(f"Parse error: {error}", code=PARSE_ERROR) from None
-    except RecursionError:
-        raise BadMessage("Parse error: the message nests too deeply", code=PARSE_ERROR) from None
+        with suppress(*_UNREADABLE):
+            loose = _loose_decoder.decode(data)
+            if loose.id.is_integer():
+                return _classify(loose, data)
+        raise refusal(f"Invalid request: {error}", data) from None
+    except _UNREADABLE as error:
+        bad = refusal(_no_json(error), data, code=PARSE_ERROR)
+        text = mended(data) if bad.answers and remark is not None else None
+        if text is None or remark is None:
+            raise bad from None
+        remark("not quite JSON: NaN is read as null, a lone surrogate as U+FFFD")
+        return decode(text, max_depth=max_depth)
 
 
 def check_text(data: bytes, *, max_depth: int = MAX_DEPTH) -> None:
@@ -171,9 +201,9 @@ def check_text(data: bytes, *, max_depth: int = MAX_DEPTH) -> None:
         try:
             data.decode()
         except UnicodeDecodeError as error:
-            raise BadMessage(f"Parse error: not UTF-8 at byte {error.start}", code=PARSE_ERROR) from None
+            raise refusal(f"Parse error: not UTF-8 at byte {error.start}", data, code=PARSE_ERROR) from None
     if data.count(b"[") + data.count(b"{") > max_depth and depth(data) > max_depth:
-        raise BadMessage(f"Parse error: nested deeper than {max_depth} levels", code=PARSE_ERROR)
+        raise refusal(f"Parse error: nested deeper than {max_depth} levels", data, code=PARSE_ERROR)
 
 
 def depth(data: bytes) -> int:
@@ -205,7 +235,7 @@ def split_batch(data: bytes) -> list[bytes]:
     return [bytes(item) for item in items]
 
 
-def _classify(envelope: _Envelope) -> Message:
+def _classify(envelope: _Envelope, data: bytes) -> Message:
     id = envelope.id
     if envelope.method is not None:
         params = None if envelope.params == NULL else envelope.params
@@ -217,37 +247,46 @@ def _classify(envelope: _Envelope) -> Message:
         return Failure(envelope.error, None if id is _NO_ID else id)
     elif envelope.result is not _NO_RESULT and id is not None and id is not _NO_ID:
         return Success(id, envelope.result)
-    if id is None:
-        raise BadMessage("Invalid request: the id is null")
-    raise BadMessage("Invalid request: neither a method, a result nor an error", id=None if id is _NO_ID else id)
+    why = "the id is null" if id is None else "neither a method, a result nor an error"
+    raise refusal(f"Invalid request: {why}", data)
 
 
-def _refusal(data: bytes, why: str) -> BadMessage:
-    """Say why JSON is not a message, with its id if that much can be read."""
+def refusal(why: str, first: bytes, last: bytes = b"", *, code: int = INVALID_REQUEST) -> BadMessage:
+    """Say why a text is not a message, with its id if that much can be read. `last`: the end of one cut short."""
     try:
-        found = _head_decoder.decode(data).id
-    except msgspec.ValidationError:
-        return BadMessage(f"Invalid request: {why}")
-    except (msgspec.DecodeError, RecursionError) as error:
-        return BadMessage(f"Parse error: {error}", code=PARSE_ERROR)
-    known = found if isinstance(found, int | str) and not isinstance(found, bool) else None
-    return BadMessage(f"Invalid request: {why}", id=known)
+        head = _head_decoder.decode(first)
+    except _UNREADABLE as error:
+        head = ends(first, last or first)
+        if code == INVALID_REQUEST and not last and not isinstance(error, msgspec.ValidationError):
+            why, code = _no_json(error), PARSE_ERROR  # it failed to be a message before it failed to be JSON
+    id = head.get("id")
+    known = id if isinstance(id, int | str) and not isinstance(id, bool) else None
+    bad = BadMessage(why, code=code, id=known)
+    bad.answers, bad.text = head.get("method") is None, first
+    return bad
+
+
+def _no_json(error: Exception) -> str:
+    return f"Parse error: {'the message nests too deeply' if isinstance(error, RecursionError) else error}"
 
 
 class Lines:
     """Cuts a byte stream into lines; one that is too long is dropped and reported, the next one counts again."""
 
     def __init__(self, max_bytes: int = MAX_MESSAGE_BYTES) -> None:
-        self._max_bytes = max_bytes
+        self.max_bytes = max_bytes
+        self.remedy = ""
+        """Told with the refusal of a line that is too long."""
         self._parts: list[bytes] = []
         self._size = 0
-        self._skipping = False
+        self._ends = b"", b""
+        """The beginning and the end of a line that is too long."""
 
     def feed(self, data: bytes) -> Iterator[bytes | BadMessage]:
         """Take what arrived; yield each complete line without its end, or the reason why it was dropped."""
         *complete, rest = data.split(b"\n")
         for part in complete:
-            if not self._size and len(part) <= self._max_bytes:
+            if not self._size and len(part) <= self.max_bytes:
                 line: bytes | BadMessage = part  # as a rule a line arrives whole
             else:
                 self._hold(part)
@@ -257,16 +296,18 @@ class Lines:
         self._hold(rest)
 
     def _hold(self, part: bytes) -> None:
-        self._size += len(part)
-        if self._size > self._max_bytes:
-            self._skipping = True
-            self._parts.clear()
-        elif part:
+        if part:
+            self._size += len(part)
             self._parts.append(part)
+            if self._size > self.max_bytes:
+                first, last = self._ends
+                self._ends = first or b"".join(self._parts)[:ENDS_BYTES], (last + part)[-ENDS_BYTES:]
+                self._parts.clear()
 
     def _take(self) -> bytes | BadMessage:
-        line, skipped, size = b"".join(self._parts), self._skipping, self._size
-        self._parts, self._size, self._skipping = [], 0, False
-        if skipped:
-            return BadMessage(f"Invalid request: a message of {size} bytes is over the limit of {self._max_bytes}")
+        line, size, (first, last) = b"".join(self._parts), self._size, self._ends
+        self._parts, self._size, self._ends = [], 0, (b"", b"")
+        if first:
+            why = f"Invalid request: a message of {size} bytes is over the limit of {self.max_bytes}{self.remedy}"
+            return refusal(why, first, last)
         return line

@@ -11,6 +11,7 @@ from msgspec import Raw, field
 
 from splice.errors import InvalidParams
 from splice.protocol.capabilities import ClientCapabilities, ServerCapabilities
+from splice.protocol.lenient import read
 from splice.protocol.logging import LoggingLevel
 from splice.protocol.methods import UNREADABLE, Method, Note
 from splice.protocol.progress import ProgressToken
@@ -32,6 +33,7 @@ META_CLIENT_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
 META_CLIENT_INFO = "io.modelcontextprotocol/clientInfo"
 META_LOG_LEVEL = "io.modelcontextprotocol/logLevel"
 META_SERVER_INFO = "io.modelcontextprotocol/serverInfo"
+_NOBODY = Raw(b'{"name":"","version":""}')
 META_SUBSCRIPTION_ID = "io.modelcontextprotocol/subscriptionId"
 
 
@@ -71,14 +73,18 @@ class RequestMeta(Wire, kw_only=True):
             return NO_META
         try:
             return _meta_decoder.decode(meta)
-        except UNREADABLE as error:
-            raise InvalidParams(f"Invalid params: {error} in _meta") from None
+        except UNREADABLE:
+            try:
+                return read(meta, cls)
+            except UNREADABLE as error:
+                raise InvalidParams(f"Invalid params: {error} in _meta") from None
 
 
 class InitializeParams(Params, kw_only=True):
     """Params of `initialize`: the client introduces itself."""
 
     span: ClassVar[Span] = (Until(V2025_11_25),)
+    assumed: ClassVar[dict[str, Raw]] = {"capabilities": Raw(b"{}"), "clientInfo": _NOBODY}
 
     protocol_version: str
     """The version the client would like to speak."""
@@ -94,6 +100,7 @@ class InitializeResult(Result, kw_only=True):
     """The server's answer to `initialize`."""
 
     span: ClassVar[Span] = (Until(V2025_11_25),)
+    assumed: ClassVar[dict[str, Raw]] = {"capabilities": Raw(b"{}"), "serverInfo": _NOBODY}
 
     protocol_version: str
     """The version to speak from now on. The client leaves if it cannot."""

@@ -11,12 +11,14 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic
 """
 
 from functools import cached_property
-from typing import Any, Generic, Literal, TypeVar
+from typing import Generic, Literal, TypeVar
 
 import msgspec
 from msgspec import Raw, Struct
 
 from splice.errors import InvalidParams, RemoteProtocolError
+from splice.protocol.jsonrpc import Remark
+from splice.protocol.lenient import read
 from splice.protocol.versions import VERSIONS, exists
 
 P = TypeVar("P", bound=Struct)
@@ -60,8 +62,11 @@ class Note(Struct, Generic[P], frozen=True, dict=True, kw_only=True, eq=False):
         """Decode params that arrived. Raises `InvalidParams`."""
         try:
             return self._params_decoder.decode(_EMPTY if params is None else params)
-        except UNREADABLE as error:
-            raise InvalidParams(f"Invalid params: {error}") from None
+        except UNREADABLE:
+            try:
+                return read(_EMPTY if params is None else params, self.params)
+            except UNREADABLE as error:
+                raise InvalidParams(f"Invalid params: {error}") from None
 
 
 class Method(Note[P], Generic[P, R], frozen=True, dict=True, kw_only=True, eq=False):
@@ -80,22 +85,14 @@ class Method(Note[P], Generic[P, R], frozen=True, dict=True, kw_only=True, eq=Fa
     def _result_decoder(self) -> msgspec.json.Decoder[R]:
         return msgspec.json.Decoder(self.result)
 
-    def read_result(self, result: Raw) -> R:
-        """Decode a complete result that arrived. Raises `RemoteProtocolError`."""
+    def read_result(self, result: Raw, remark: Remark | None = None) -> R:
+        """Decode a complete result that arrived. With `remark`, which is told of it, one that does not fit is mended.
+
+        Raises `RemoteProtocolError`.
+        """
         try:
+            if remark is not None:
+                return read(result, self.result, remark)
             return self._result_decoder.decode(result)
         except UNREADABLE as error:
-            without = _without_nulls(result)
-            if without is None:
-                raise RemoteProtocolError(f"The result of {self.name} is malformed: {error}") from error
-            return self.read_result(without)
-
-
-def _without_nulls(result: Raw) -> Raw | None:
-    """Leave out the members of an object that are null, which reads as absent; None when there are none."""
-    try:
-        members: dict[str, Any] = msgspec.json.decode(result, type=dict[str, Raw])
-    except UNREADABLE:
-        return None
-    kept = {name: value for name, value in members.items() if bytes(value) != b"null"}
-    return None if len(kept) == len(members) else Raw(msgspec.json.encode(kept))
+            raise RemoteProtocolError(f"The result of {self.name} is malformed: {error}") from error

@@ -5,14 +5,16 @@ https://modelcontextprotocol.io/specification/2026-07-28/server/tools
 
 from typing import Annotated, Any, ClassVar, Literal
 
+from msgspec import Raw
+
 from splice.protocol.content import ContentBlock, TextContent
 from splice.protocol.jsonrpc import NULL, MaybeRaw
 from splice.protocol.methods import Method
 from splice.protocol.versions import V2025_03_26, V2025_06_18, V2025_11_25, Since, Until
-from splice.protocol.wire import Named, PageParams, PageResult, Result, RetryParams, Span, Wire
+from splice.protocol.wire import Hints, Named, PageParams, PageResult, Result, RetryParams, Span, Wire
 
 
-class ToolAnnotations(Wire, kw_only=True):
+class ToolAnnotations(Hints, kw_only=True):
     """Hints about what a tool does. Not to be relied on unless the server is trusted."""
 
     span: ClassVar[Span] = (Since(V2025_03_26),)
@@ -33,7 +35,7 @@ class ToolAnnotations(Wire, kw_only=True):
     """It reaches beyond the server, such as to the web. True when absent."""
 
 
-class ToolExecution(Wire, kw_only=True):
+class ToolExecution(Hints, kw_only=True):
     """How a tool may be called."""
 
     span: ClassVar[Span] = (Since(V2025_11_25), Until(V2025_11_25))
@@ -99,6 +101,8 @@ class CallToolParams(RetryParams, kw_only=True):
 
 class CallToolResult(Result, kw_only=True):
     """The result of `tools/call`."""
+
+    assumed: ClassVar[dict[str, Raw]] = {"content": Raw(b"[]")}
 
     content: list[ContentBlock]
     """The content that the model gets to see."""

@@ -22,6 +22,13 @@ CacheScope = Literal["public", "private"]
 class Wire(Struct, rename="camel", omit_defaults=True):
     """A JSON object of the specification. Subclasses add `kw_only=True`, which is not inherited."""
 
+    assumed: ClassVar[dict[str, Raw]] = {}
+    """Members that must be there, but are taken to have these values where a peer leaves them out."""
+
+
+class Hints(Wire):
+    """An object nobody depends on: members that cannot be used are left out when it is read."""
+
 
 class Meta(Wire, kw_only=True):
     """An object with `_meta` in every version."""
@@ -37,7 +44,7 @@ class LaterMeta(Wire, kw_only=True):
     """Metadata. Keys with a reserved prefix belong to the specification."""
 
 
-class Icon(Wire, kw_only=True):
+class Icon(Hints, kw_only=True):
     """A picture for people. Only `https:` and `data:` sources should ever be fetched."""
 
     span: ClassVar[Span] = (Since(V2025_11_25),)
@@ -73,6 +80,8 @@ class Named(LaterMeta, kw_only=True):
 
 class Implementation(Wire, kw_only=True):
     """The program that speaks, for display and for logs: never a ground for trust."""
+
+    assumed: ClassVar[dict[str, Raw]] = {"name": Raw(b'""'), "version": Raw(b'""')}
 
     name: str
     """Its name for programs."""

@@ -186,7 +186,7 @@ class Call(Admitted, eq=False):
             answer = await self._send(row, params)
             journal.answer(key, answer)
         try:
-            return row.read_result(answer)
+            return row.read_result(answer, log.debug)
         except RemoteProtocolError as error:
             raise InvalidParams(f"The client's answer is not a result of {row.name}: {error.__cause__}") from None
 

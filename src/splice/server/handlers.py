@@ -26,6 +26,7 @@ from splice.protocol.content import (
     ImageContent,
     ResourceContents,
     TextContent,
+    UnknownContent,
 )
 from splice.protocol.prompts import GetPromptResult, PromptMessage
 from splice.protocol.resources import ReadResourceResult
@@ -176,7 +177,7 @@ def block_of(value: Any) -> ContentBlock | None:
         return value.block()
     if isinstance(value, ResourceContents):
         return EmbeddedResource(resource=value)
-    return value if isinstance(value, ContentBlock) else None
+    return value if isinstance(value, (ContentBlock, UnknownContent)) else None
 
 
 def tool_result(value: Any, dump: Callable[[Any], Any], *, structured: bool, wrap: bool) -> CallToolResult:

@@ -4,8 +4,9 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/transports
 """
 
 import asyncio
-import contextlib
 import os
+import signal
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +18,9 @@ try:
     from uvloop import new_event_loop
 except ImportError:  # Windows
     new_event_loop = asyncio.new_event_loop
+
+INTERRUPTED = 128 + signal.SIGINT
+"""The exit status of a program that Ctrl-C ended, where it could not end by itself."""
 
 
 def run(service: Service, transport: str, **options: Any) -> None:
@@ -32,8 +36,11 @@ def run(service: Service, transport: str, **options: Any) -> None:
     else:
         raise ValueError(f"unknown transport {transport!r}: it is 'stdio' or 'http'")
     _open_standard_descriptors()
-    with asyncio.Runner(loop_factory=new_event_loop) as runner, contextlib.suppress(KeyboardInterrupt):
-        runner.run(main)
+    try:
+        with asyncio.Runner(loop_factory=new_event_loop) as runner:
+            runner.run(main)
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
 
 
 def _open_standard_descriptors() -> None:

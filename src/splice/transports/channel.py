@@ -16,7 +16,15 @@ import logging
 from collections.abc import Callable, Coroutine
 from typing import Any, NamedTuple, TypeAlias
 
-from splice.errors import ConnectionClosed, InternalError, LocalProtocolError, RequestTimeout
+from splice.errors import (
+    ConnectionClosed,
+    InternalError,
+    LocalProtocolError,
+    MCPError,
+    RemoteProtocolError,
+    RequestTimeout,
+)
+from splice.protocol import jsonrpc
 from splice.protocol.jsonrpc import Failure, Message, Notification, Request, Response, encode, failure
 from splice.protocol.progress import CANCELLED, PROGRESS
 from splice.rules.exchanges import ExchangeTable, cancellation, progress_token
@@ -85,7 +93,7 @@ class _Waiting(NamedTuple):
     outgoing: Outgoing
     future: asyncio.Future[Response]
 
-    def fail(self, reason: ConnectionClosed) -> None:
+    def fail(self, reason: MCPError) -> None:
         if not self.future.done():
             self.future.set_exception(reason)
             self.future.exception()  # whoever waits may be gone: then it is nobody's business
@@ -180,11 +188,26 @@ class Channel:
 
     def settle(self, response: Response) -> None:
         """Give a response to the request of ours that waits for it, if one does."""
-        waiting = None if response.id is None else self.table.settle(response.id)
+        waiting = None if response.id is None else self._waiting_for(response.id)
         if waiting is None:
             log.debug("ignored a response nobody waits for: id %r", response.id)
         elif not waiting.future.done():
             waiting.future.set_result(response)
+
+    def discredit(self, bad: jsonrpc.BadMessage) -> bool:
+        """Fail the request of ours that a text answers which is not a message. False: it answers none."""
+        waiting = None if bad.id is None or not bad.answers else self._waiting_for(bad.id)
+        if waiting is not None:
+            what = f"The response to {waiting.outgoing.method} is not a message: {bad.message}"
+            waiting.fail(RemoteProtocolError(f"{what}. It begins {bad.shown()}"))
+        return waiting is not None
+
+    def _waiting_for(self, id: int | str) -> _Waiting | None:
+        """Take the request of ours that has its outcome. Digits stand for the number that they write."""
+        waiting = self.table.settle(id)
+        if waiting is None and isinstance(id, str) and id.isdecimal():
+            return self.table.settle(int(id))
+        return waiting
 
     # What leaves.
 
@@ -302,16 +325,25 @@ async def _ignore(note: Notification) -> None:
 
 
 def written(message: Message) -> bytes:
-    """Write a message as JSON. A response always is: if that fails, as an internal error with the same id."""
+    """Write a message as JSON. A response always is: if that fails, as an internal error with the same id.
+
+    Raises `LocalProtocolError` for one that is larger than `MAX_ANSWER_BYTES`.
+    """
     try:
-        return encode(message)
+        data = encode(message)
+        if len(data) > jsonrpc.MAX_ANSWER_BYTES:
+            what = "result" if isinstance(message, Response) else "message"
+            size, limit = len(data) / 2**20, jsonrpc.MAX_ANSWER_BYTES / 2**20
+            raise LocalProtocolError(f"the {what} is too large: {size:.4g} MiB, limit {limit:.4g} MiB")  # noqa: TRY301
     except Exception as error:
         if isinstance(message, Response):
             return encode(unwritable(message, error))
         raise
+    return data
 
 
 def unwritable(response: Response, error: Exception) -> Failure:
-    """Build the response that replaces one which cannot be written as JSON, and log why."""
+    """Build the response that replaces one which cannot be written as JSON, or is too large, and log why."""
     log.error("the result of request %r cannot be written as JSON", response.id, exc_info=error)
-    return failure(response.id, InternalError(f"Internal error: the result cannot be written as JSON ({error})"))
+    why = error if isinstance(error, LocalProtocolError) else f"the result cannot be written as JSON ({error})"
+    return failure(response.id, InternalError(f"Internal error: {why}"))

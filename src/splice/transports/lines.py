@@ -7,10 +7,10 @@ the event loop leaves in one write; a message that nothing else can join leaves 
 import asyncio
 from collections.abc import Callable
 
-from splice.protocol.jsonrpc import BadMessage, Lines, Message, Request, Success, decode, is_batch, split_batch
+from splice.protocol.jsonrpc import BadMessage, Lines, Message, Request, Success, decode, is_batch, refusal, split_batch
 from splice.rules.eras import names_its_version
 from splice.transports.base import Hear, Sender
-from splice.transports.channel import Channel, Serve, written
+from splice.transports.channel import Channel, Serve, log, written
 
 GATHER_BYTES = 64 * 1024
 """More than this is not gathered but written: only a write can tell that the peer does not read."""
@@ -57,7 +57,7 @@ class LineChannel(Channel):
     """The messages of two peers on a pair of byte streams.
 
     `write` takes bytes for the peer and never blocks. `skip` is told of every line that is not a message; without it,
-    the peer gets an error response.
+    the peer gets an error response. A response that cannot be used ends the request it answers.
     """
 
     def __init__(
@@ -71,6 +71,10 @@ class LineChannel(Channel):
         super().__init__(self._put, serve, hear, sender)
         self.lines = Lines()
         """Cuts the bytes that arrive."""
+        self.remark: Callable[[str], None] = log.debug
+        """Is told what had to be changed in a response."""
+        self.takes_requests = True
+        """The peer may send requests; else they are ignored."""
         self.batches: Callable[[], bool] = lambda: False
         """Tells whether a JSON array of messages is legal now; never, until somebody sets it."""
         self._write = write
@@ -81,7 +85,7 @@ class LineChannel(Channel):
         """Take bytes that arrived and act on each message that is complete."""
         for line in self.lines.feed(data):
             if isinstance(line, BadMessage):
-                self._skip(line)
+                self._reject(line)
             else:
                 self._take_text(line)
 
@@ -92,8 +96,12 @@ class LineChannel(Channel):
         """
         try:
             if in_batch or not is_batch(text):
-                message = decode(text)
-                if in_batch and isinstance(message, Request) and names_its_version(message.params):
+                message = decode(text, remark=self.remark)
+                if not isinstance(message, Request):
+                    self.take(message)
+                elif not self.takes_requests:
+                    self.remark(f"ignored its request {message.method!a}: servers of this version send none")
+                elif in_batch and names_its_version(message.params):
                     self._skip(BadMessage("A request that names its own version may not be in a batch", id=message.id))
                 else:
                     self.take(message)
@@ -101,8 +109,12 @@ class LineChannel(Channel):
                 for item in split_batch(text):
                     self._take_text(item, in_batch=True)
             else:
-                self._skip(BadMessage("Invalid request: the protocol version has no batches; send one message"))
+                self._reject(refusal("Invalid request: the protocol version has no batches; send one message", text))
         except BadMessage as bad:
+            self._reject(bad)
+
+    def _reject(self, bad: BadMessage) -> None:
+        if not self.discredit(bad):
             self._skip(bad)
 
     def _refuse(self, bad: BadMessage) -> None:

@@ -15,7 +15,7 @@ import msgspec
 import pytest
 import uvloop
 
-from splice.errors import ConnectionClosed
+from splice.errors import ConnectionClosed, RemoteProtocolError
 from splice.protocol.jsonrpc import Failure, Notification, Request, Response, Success, raw
 from splice.protocol.versions import FACTS
 from splice.transports.base import Receiver
@@ -67,6 +67,18 @@ class Methods:
         reply(json.loads(sys.stdin.readline()))
     def tell(params):
         send(method="notice", params={"a": 1})
+        reply("done")
+    def large(params):
+        reply("x" * params["bytes"])
+    def large_id_last(params):
+        sys.stdout.write(json.dumps({"result": "x" * params["bytes"], "jsonrpc": "2.0", "id": message["id"]}) + "\n")
+        sys.stdout.flush()
+    def pretty(params):
+        text = json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": {}}, indent=2, sort_keys=params["sort"])
+        sys.stdout.write(text + "\n")
+        sys.stdout.flush()
+    def ask_only(params):
+        send(id="q", method="question", params={"a": 1})
         reply("done")
     def batch(params):
         sys.stdout.write(json.dumps([{"jsonrpc": "2.0", "id": message["id"], "result": "batched"}]) + "\n")
@@ -239,6 +251,49 @@ async def test_junk_on_stdout_is_skipped_counted_and_reported(caplog: pytest.Log
         assert all("fake" in record.message for record in caplog.records)
         with pytest.raises(ConnectionClosed, match="lines of its output were not JSON-RPC messages"):
             await exchange(link, "die", {"code": 0})
+
+
+JUNK_SHOWN = r"""fake wrote to stdout what is not a message, skipped: '\x1b[31mred\x1b[0m' (Parse error: """
+
+
+async def test_junk_is_shown_but_cannot_write_on_the_terminal(caplog: pytest.LogCaptureFixture) -> None:
+    async with child() as link:
+        assert await call(link, "junk", {"bytes": 500}) == "done"
+    said = [record.getMessage() for record in caplog.records]
+    assert JUNK_SHOWN in said[2]
+    assert said[2].endswith("A server's stdout is for messages only, one on a line; its logs belong on stderr")
+    assert "\x1b" not in "".join(said)
+    assert max(map(len, said)) < 500
+
+
+@pytest.mark.parametrize("method", ["large", "large_id_last"])
+async def test_an_answer_over_the_limit_ends_its_call_at_once(method: str) -> None:
+    async with child(max_message=100_000) as link:
+        with pytest.raises(
+            RemoteProtocolError, match=r"\d{6} bytes is over the limit of 100000.*max_message=\)"
+        ) as caught:
+            await exchange(link, method, {"bytes": 300_000})
+        assert len(str(caught.value)) < 500
+        assert await call(link, "echo", 1) == 1
+
+
+@pytest.mark.parametrize("sort", [False, True])
+async def test_an_answer_over_several_lines_ends_its_call(sort: bool) -> None:
+    async with child() as link:
+        with pytest.raises(RemoteProtocolError, match="written over several lines"):
+            await exchange(link, "pretty", {"sort": sort})
+        assert await call(link, "echo", 1) == 1
+
+
+async def test_since_2026_07_28_a_request_of_the_server_is_ignored(caplog: pytest.LogCaptureFixture) -> None:
+    async def answer(request: Request) -> Response:
+        raise AssertionError
+
+    async with child(receiver=Taking(answer)) as link:
+        link.agree(FACTS["2026-07-28"])
+        assert await call(link, "ask_only") == "done"
+        assert await call(link, "echo", 1) == 1
+    assert "ignored its request 'question'" in caplog.text
 
 
 async def test_ten_megabytes_on_stderr_block_nothing_and_only_the_tail_is_kept() -> None:

@@ -16,15 +16,18 @@ from support.wire import answer, ask, call, cancel, code_of, initialize, line, l
 
 BAD = {
     "not json": (b"hello\n", -32700, None),
-    "invalid utf-8": (b'{"jsonrpc":"2.0","id":1,"method":"\xff"}\n', -32700, None),
-    "a lone surrogate": (b'{"jsonrpc":"2.0","id":1,"method":"\\ud800"}\n', -32700, None),
+    "invalid utf-8": (b'{"jsonrpc":"2.0","id":1,"method":"\xff"}\n', -32700, 1),
+    "a lone surrogate": (b'{"jsonrpc":"2.0","id":1,"method":"\\ud800"}\n', -32700, 1),
     "nul": (b"\x00\n", -32700, None),
-    "too deep": (b'{"jsonrpc":"2.0","id":1,"method":"x","params":' + b"[" * 9999 + b"]" * 9999 + b"}\n", -32700, None),
+    "too deep": (b'{"jsonrpc":"2.0","id":1,"method":"x","params":' + b"[" * 9999 + b"]" * 9999 + b"}\n", -32700, 1),
     "too large": (b"x" * (MAX_MESSAGE_BYTES + 1) + b"\n", -32600, None),
+    "too large, with an id": (b'{"jsonrpc":"2.0","id":7,"x":"' + b"x" * MAX_MESSAGE_BYTES + b'"}\n', -32600, 7),
+    "too large, with an id in the end": (b'{"params":"' + b"x" * MAX_MESSAGE_BYTES + b'","id":7}\n', -32600, 7),
+    "an id that is a float": (b'{"jsonrpc":"2.0","id":7.0,"method":"no/such"}\n', -32601, 7),
     "a null id": (b'{"jsonrpc":"2.0","id":null,"method":"ping"}\n', -32600, None),
     "an unknown method": (line(ask(7, "no/such")), -32601, 7),
     "a method of the other side": (line(ask(7, "sampling/createMessage", {})), -32601, 7),
-    "a batch": (line([ask(7, "ping")]), -32600, None),
+    "a batch": (line([ask(7, "ping")]), -32600, 7),
     "params of the wrong shape": (line(ask(7, "tools/call", [])), -32602, 7),
     "an unknown tool": (line(call(7, "no-such")), -32602, 7),
     "a stray response": (line(answer(7, {})), None, None),
@@ -180,6 +183,13 @@ async def test_a_handler_cannot_bring_the_server_down(tool: str, how: str) -> No
         reply = await server.request(call(1, tool, {"how": how}))
         assert code_of(reply) == -32603 or reply["result"]["isError"]
         assert "result" in await server.request(ask(2, "ping"))
+
+
+async def test_an_interrupt_that_a_handler_raises_ends_the_server_as_ctrl_c_does() -> None:
+    async with program() as server:
+        await server.open("2025-11-25")
+        await server.send(call(1, "leaves_async", {"how": "interrupt"}))
+        assert await server.ended() == 130
 
 
 async def test_standard_input_may_be_a_file(tmp_path: Path) -> None:

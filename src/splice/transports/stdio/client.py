@@ -19,7 +19,9 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast, get_args
 
 from splice.errors import ConnectFailed, ConnectionClosed
-from splice.protocol.jsonrpc import BadMessage, Notification, Response
+from splice.protocol.broken import ends
+from splice.protocol.jsonrpc import MAX_ANSWER_BYTES, BadMessage, Notification, Response
+from splice.protocol.lenient import Remarks
 from splice.protocol.versions import Facts
 from splice.transports.base import Link, Outgoing, Receiver, Sender
 from splice.transports.channel import ChannelExchange
@@ -42,6 +44,8 @@ STDERR_BYTES = 64 * 1024
 
 _SHOWN_STDERR_LINES = 20
 _SHOWN_JUNK_LINES = 5
+_JUNK = """%s wrote to stdout what is not a message, skipped: %s (%s). \
+A server's stdout is for messages only, one on a line; its logs belong on stderr"""
 
 log = logging.getLogger("splice.client")
 
@@ -54,14 +58,15 @@ async def spawn(
     cwd: str | Path | None = None,
     name: str | None = None,
     on_stderr: Callable[[bytes], None] | None = None,
+    max_message: int = MAX_ANSWER_BYTES,
 ) -> "StdioLink":
     """Start a server and return the link to it. `name` is what errors and logs call it.
 
-    `on_stderr` is given what it writes to stderr, as it comes.
-
-    Raises `ConnectFailed` if the program cannot be started.
+    `on_stderr` is given what it writes to stderr, as it comes. `max_message` is the size of the largest message that it
+    may write, in bytes. Raises `ConnectFailed` if the program cannot be started.
     """
     link = StdioLink(name or Path(command[0]).name, receiver, on_stderr)
+    link.channel.lines.max_bytes = max_message
     options: dict[str, Any] = {"env": processes.environment(env), "cwd": cwd, **processes.OWN_GROUP}
     try:
         await asyncio.get_running_loop().subprocess_exec(lambda: link, *command, **options)
@@ -110,6 +115,8 @@ class StdioLink(asyncio.SubprocessProtocol, Link):
         """The last of what the child wrote to stderr."""
         self._on_stderr = on_stderr
         self.channel = LineChannel(self._write, serve, receiver.hear, Sender(kind="stdio"), skip=self._skip)
+        self.channel.remark = Remarks(log)
+        self.channel.lines.remedy = "; StdioServer(..., max_message=) sets it"
         self.state = State.RUNNING
         self._loop = asyncio.get_running_loop()
         self._work: asyncio.Task[None] | None = None
@@ -117,6 +124,8 @@ class StdioLink(asyncio.SubprocessProtocol, Link):
         self._ends: dict[Part, asyncio.Future[None]] = {part: self._loop.create_future() for part in _PARTS}
         self._junk = 0
         self._spoke = False
+        self._spread: dict[str, Any] = {}
+        """Members of a message that is written over several lines."""
 
     @property
     def pid(self) -> int:
@@ -124,8 +133,9 @@ class StdioLink(asyncio.SubprocessProtocol, Link):
         return self._transport.get_pid()
 
     def agree(self, facts: Facts | None) -> None:
-        """Read batches where this version has them."""
+        """Read batches where this version has them, and requests where a server may send them."""
         self.channel.batches = lambda: facts is not None and facts.batches
+        self.channel.takes_requests = facts is None or not facts.request_meta
 
     async def exchange(self, outgoing: Outgoing) -> Response:
         """Send a request and wait for its response. Raises `ConnectionClosed`."""
@@ -208,9 +218,15 @@ class StdioLink(asyncio.SubprocessProtocol, Link):
         """Report a line of output that is not a message; it is never acted upon."""
         self._junk += 1
         if self._junk <= _SHOWN_JUNK_LINES:
-            log.warning("%s wrote a line to stdout that is not a message, skipped: %s", self.name, bad.message)
+            log.warning(_JUNK, self.name, bad.shown(), bad.message)
         if self._junk == _SHOWN_JUNK_LINES:
             log.warning("%s: further lines like that are skipped silently", self.name)
+        if bad.text.strip() == b"{":
+            self._spread.clear()
+        self._spread |= ends(b"{" + bad.text, b"")
+        if self._spread.keys() >= {"jsonrpc", "id"}:
+            bad.message, bad.id = "it is written over several lines, and each must be one", self._spread.pop("id")
+            self.channel.discredit(bad)
 
     # What the event loop sees.
 
