@@ -139,6 +139,7 @@ CASES: dict[str, Case] = {
     "i_version_draft": opened(protocolVersion="2024-10-07"),
     "i_version_future": opened(protocolVersion="2027-01-01"),
     # lists
+    "l_cache_odd": tools(ttlMs="soon", cacheScope="mine"),
     "l_cursor_int": tools(nextCursor=5),
     "l_cursor_null": tools(nextCursor=None),
     "l_cursor_empty": tools(nextCursor=""),

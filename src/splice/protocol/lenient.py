@@ -6,7 +6,7 @@ It descends only where something does not fit, and takes
 - null for a member that has a default, as absent;
 - objects without members that must be there, where the type says what is assumed (`Wire.assumed`);
 - lists of tools, prompts and resources, without the items that cannot be used;
-- hints, without the members that cannot be used;
+- hints, also those for caches, without the members that cannot be used;
 - content of an unknown type, as `UnknownContent`.
 
 JSON that stays unread (schemas, arguments, `_meta`, structured content) is never looked into. Everything that is
@@ -36,6 +36,7 @@ MAX_REMARKS = 100
 
 T = TypeVar("T")
 
+_CACHING = ("ttl_ms", "cache_scope")
 _INDEX = re.compile(r"\[\d+\]")
 _SHOWN_BYTES = 60
 
@@ -125,7 +126,7 @@ def _struct(members: dict[str, Raw], kind: type[Struct], where: str, remark: Rem
             listed = issubclass(kind, PageResult) and get_origin(field.type) is list
             values[field.name] = (_usable if listed else _value)(text, field.type, path, remark)
         except ValidationError as error:
-            if field.required or not issubclass(kind, Hints):
+            if field.required or not (issubclass(kind, Hints) or field.name in _CACHING):
                 raise
             remark(f"{error}: left out")
     try:

@@ -24,10 +24,10 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Struct
 
 from splice.errors import HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_PROTOCOL_VERSION, RemoteProtocolError
-from splice.protocol.jsonrpc import ErrorObject, Failure, Response, Success, raw
+from splice.protocol.jsonrpc import ErrorObject, Failure, Response, Success
 from splice.protocol.lifecycle import DISCOVER, DiscoverResult
 from splice.protocol.versions import HANDSHAKE_VERSIONS, LATEST_HANDSHAKE, MODERN_VERSIONS, VERSIONS
 
@@ -107,7 +107,7 @@ def classify(outcome: Outcome, wanted: Sequence[str] = MODERN_VERSIONS, *, corre
 
 def _discovered(response: Success, wanted: Sequence[str]) -> Verdict:
     try:
-        discovery = _read(response.result)
+        discovery = DISCOVER.read_result(response.result, lambda _: None)
     except RemoteProtocolError:
         return Handshake("the answer was not a discovery")
     offered = discovery.supported_versions
@@ -115,17 +115,6 @@ def _discovered(response: Success, wanted: Sequence[str]) -> Verdict:
         return Handshake("the answer was not a discovery")
     version = newest_common(offered, wanted)
     return Discovered(version, discovery) if version else _without_common(offered)
-
-
-def _read(result: Raw) -> DiscoverResult:
-    """Read a discovery. Hints for caches, which nothing here heeds, cannot spoil it. Raises `RemoteProtocolError`."""
-    try:
-        return DISCOVER.read_result(result)
-    except RemoteProtocolError:
-        members = msgspec.json.decode(result)
-        if not isinstance(members, dict):
-            raise
-        return DISCOVER.read_result(raw({**members, "cacheScope": None, "ttlMs": None}))
 
 
 def _failed(error: ErrorObject, wanted: Sequence[str], *, corrected: bool) -> Verdict:

@@ -7,7 +7,7 @@ import pytest
 
 from splice.errors import ConnectFailed, ConnectionClosed, HTTPRefused, RemoteProtocolError
 from splice.protocol import completion, lifecycle, prompts, resources, tools
-from splice.protocol.jsonrpc import Failure, Notification
+from splice.protocol.jsonrpc import Failure, Notification, Success
 from splice.protocol.methods import Method
 from splice.protocol.versions import FACTS, LATEST_MODERN, V2024_11_05, V2025_03_26, VERSIONS, Facts
 from splice.rules.http.headers import param_headers
@@ -137,7 +137,7 @@ async def test_a_status_that_outweighs_the_response_in_the_body(status: int, com
     [
         (b"{", "application/json"),
         (b'{"jsonrpc":"2.0","id":2,"result":1}', "application/json"),
-        (b'{"jsonrpc":"2.0","id":"1","result":1}', "application/json"),
+        (b'{"jsonrpc":"2.0","id":"2","result":1}', "application/json"),
         (b'{"jsonrpc":"2.0","method":"n"}', "application/json"),
         (b"\xff", "application/json"),
     ],
@@ -146,6 +146,14 @@ async def test_a_body_that_is_not_the_response_to_this_request(body: bytes, medi
     async with linked(lambda visit: visit.reply(200, body, content_type=media)) as (link, _):
         with pytest.raises(RemoteProtocolError):
             await exchange(link)
+
+
+@pytest.mark.parametrize(
+    "body", [b'{"jsonrpc":"2.0","id":"1","result":[1]}', b'{"jsonrpc":"2.0","id":1,"result":[NaN]}']
+)
+async def test_a_body_that_says_so_carelessly(body: bytes) -> None:
+    async with linked(lambda visit: visit.reply(200, body, content_type="application/json")) as (link, _):
+        assert isinstance(await exchange(link), Success)
 
 
 @pytest.mark.parametrize("media", ["text/html", ""])

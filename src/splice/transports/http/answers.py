@@ -24,6 +24,7 @@ from splice.protocol.jsonrpc import (
     is_batch,
     split_batch,
 )
+from splice.protocol.lenient import Remarks
 from splice.protocol.methods import UNREADABLE
 from splice.protocol.versions import V2024_11_05
 from splice.rules.http.headers import EVENT_STREAM, JSON, LAST_EVENT_ID_HEADER
@@ -42,6 +43,7 @@ Take: TypeAlias = Callable[[Message], Awaitable[Response | None]]
 """Acts on a message from a stream; returns it if it is the response that ends the stream."""
 
 log = logging.getLogger("splice.client")
+_remark = Remarks(log)
 
 
 class Cursor(Struct):
@@ -94,7 +96,7 @@ def messages_in(data: bytes, cursor: Cursor) -> Iterator[Message]:
         log.warning("skipped a batch of the server's that cannot be read: %s", bad.message)
     for text in texts:
         try:
-            yield decode(text)
+            yield decode(text, remark=_remark)
         except BadMessage as bad:
             if bad.id is not None and bad.id == cursor.id:
                 raise RemoteProtocolError(f"The response is not a JSON-RPC message: {bad.message}") from bad
@@ -104,10 +106,10 @@ def messages_in(data: bytes, cursor: Cursor) -> Iterator[Message]:
 def response_in(body: bytes, url: str, id: RequestId) -> Response:
     """Read the body of the response to request `id`. Raises `RemoteProtocolError`."""
     try:
-        message = decode(body)
+        message = decode(body, remark=_remark)
     except BadMessage as bad:
         raise RemoteProtocolError(f"{url} answered with a body that is not a message: {bad.message}") from bad
-    if isinstance(message, Response) and (message.id == id or message.id is None):
+    if isinstance(message, Response) and (message.id in (id, None) or message.id == str(id)):
         return message
     raise RemoteProtocolError(f"{url} answered with a message that is not the response to this request")
 
