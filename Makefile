@@ -5,8 +5,8 @@ CORE := src/splice/protocol/*,src/splice/rules/*,src/splice/schema/*,src/splice/
 .PHONY: check test cover conformance interop bench docs
 
 check:; $(BIN)ruff check && $(BIN)ruff format --check && $(BIN)mypy && $(BIN)basedpyright
-test:; $(BIN)pytest
-cover:; $(BIN)pytest --cov --cov-report= && $(BIN)coverage report --fail-under=95 --include='$(CORE)'
+test:; $(BIN)pytest -n 2
+cover:; $(BIN)pytest -n 2 --cov --cov-report= && $(BIN)coverage report --fail-under=95 --include='$(CORE)'
 conformance:; $(BIN)python tests/interop/setup_peers.py && $(BIN)python tests/conformance/run.py
 interop:; $(BIN)python tests/interop/setup_peers.py && $(BIN)pytest tests/interop
 bench:; $(BIN)python -m bench

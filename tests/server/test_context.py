@@ -679,7 +679,7 @@ CHANGES: list[tuple[Handler, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("handler", "method"), CHANGES, ids=lambda each: str(each)[:40])
+@pytest.mark.parametrize(("handler", "method"), CHANGES, ids=[method for _, method in CHANGES])
 @pytest.mark.parametrize("version", LEGACY)
 async def test_a_session_hears_of_changes(handler: Handler, method: str, version: str) -> None:
     caller = await calling(handler, version)

@@ -173,7 +173,12 @@ async def test_jobs_that_block_hold_up_none_behind_them(blockers: int) -> None:
         assert all(await asyncio.gather(*blocked))
 
 
-async def test_a_job_handed_in_beside_one_that_blocks_is_taken_by_another_worker() -> None:
+async def test_a_job_handed_in_beside_one_that_blocks_is_taken_by_another_worker(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(
+        "splice.server.threads.PATIENCE_SECONDS", 0.1
+    )  # a busy machine must not look like a job that blocks
     threads, gate, started = Threads(), threading.Event(), threading.Event()
 
     def block() -> bool:
