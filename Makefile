@@ -2,7 +2,7 @@
 BIN := .venv/bin/
 CORE := src/splice/protocol/*,src/splice/rules/*,src/splice/schema/*,src/splice/transports/*,src/splice/server/*,src/splice/client/*
 
-.PHONY: check test cover conformance interop bench docs
+.PHONY: check test cover conformance interop bench soak docs
 
 check:; $(BIN)ruff check && $(BIN)ruff format --check && $(BIN)mypy && $(BIN)basedpyright
 test:; $(BIN)pytest -n 2
@@ -10,4 +10,5 @@ cover:; $(BIN)pytest -n 2 --cov --cov-report= && $(BIN)coverage report --fail-un
 conformance:; $(BIN)python tests/interop/setup_peers.py && $(BIN)python tests/conformance/run.py
 interop:; $(BIN)python tests/interop/setup_peers.py && $(BIN)pytest tests/interop
 bench:; $(BIN)python -m bench
+soak:; $(BIN)python bench/soak.py
 docs:; $(BIN)mkdocs build --strict

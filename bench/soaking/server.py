@@ -1,0 +1,90 @@
+"""The server under test: on stdio, in this process, or with a port as its argument over HTTP."""
+
+import asyncio
+import os
+import sys
+from dataclasses import asdict
+from typing import Any
+
+from bench.soaking.ledger import Vitals
+from splice import Context, Server
+
+BLOCK = "x" * 50_000
+
+
+def build() -> Server:
+    """Make a new server."""
+    server = Server("soaked")
+    add_answers(server)
+    add_work(server)
+    add_messages(server)
+    return server
+
+
+def add_answers(server: Server) -> None:
+    """Add tools that answer at once."""
+
+    @server.tool
+    async def echo(text: str) -> str:
+        return text
+
+    @server.tool
+    def shout(text: str) -> str:
+        return text.upper()
+
+
+def add_work(server: Server) -> None:
+    """Add tools that take their time."""
+
+    @server.tool
+    async def steps(text: str, count: int, ctx: Context, *, block: bool = False) -> str:
+        """Tell `count` times how far it is, and log it, between turns of the loop."""
+        for number in range(count):
+            await ctx.progress(number + 1, count, text + BLOCK * block)
+            await ctx.info(text)
+            await asyncio.sleep(0)
+        return text
+
+    @server.tool
+    async def hold(text: str, ctx: Context) -> str:
+        """Say that it runs, and run until it is cancelled."""
+        await ctx.progress(1, None, text)
+        await asyncio.Event().wait()
+        return "never"
+
+    @server.tool
+    async def nap(seconds: float) -> str:
+        await asyncio.sleep(seconds)
+        return "awake"
+
+
+def add_messages(server: Server) -> None:
+    """Add large messages, publications, and the tool that says what the process holds."""
+
+    @server.tool
+    async def down(size: int) -> str:
+        return "x" * size
+
+    @server.tool
+    async def up(text: str) -> str:
+        return str(len(text))
+
+    @server.tool
+    async def publish(uri: str, ctx: Context) -> str:
+        await ctx.notify_resource_updated(uri)
+        return uri
+
+    @server.tool
+    async def vitals() -> dict[str, Any]:
+        return {"pid": os.getpid(), **asdict(Vitals.now())}
+
+    @server.resource("note://{number}")
+    def note(number: str) -> str:
+        return number
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        build().run("http", port=int(sys.argv[1]))
+    else:
+        build().run()
