@@ -8,7 +8,7 @@ check:; $(BIN)ruff check && $(BIN)ruff format --check && $(BIN)mypy && $(BIN)bas
 test:; $(BIN)pytest -n 2
 cover:; $(BIN)pytest -n 2 --cov --cov-report= && $(BIN)coverage report --fail-under=95 --include='$(CORE)'
 conformance:; $(BIN)python tests/interop/setup_peers.py && $(BIN)python tests/conformance/run.py
-interop:; $(BIN)python tests/interop/setup_peers.py && $(BIN)pytest tests/interop
+interop:; $(BIN)python tests/interop/setup_peers.py && $(BIN)pytest -n 2 tests/interop
 bench:; $(BIN)python -m bench
 soak:; $(BIN)python bench/soak.py
 docs:; $(BIN)mkdocs build --strict

@@ -1,6 +1,7 @@
 """Soaks with Splice's client: stdio children that are killed and stopped, memory, restarts of an HTTP server."""
 
 import asyncio
+import contextlib
 import os
 import signal
 import sys
@@ -25,7 +26,7 @@ from bench.soaking.ledger import (
     until,
 )
 from splice import Client, StdioServer
-from splice.errors import RequestTimeout, TransportError
+from splice.errors import ConnectionClosed, RequestTimeout, TransportError
 from splice.types import VERSIONS
 
 SERVER = (sys.executable, "-m", "bench.soaking.server")
@@ -78,7 +79,8 @@ class Seat:
         try:
             await asyncio.sleep(STOP_SECONDS)
         finally:
-            os.kill(pid, signal.SIGCONT)
+            with contextlib.suppress(ProcessLookupError):  # somebody killed it meanwhile
+                os.kill(pid, signal.SIGCONT)
 
 
 async def act(name: str, text: str, client: Client) -> str:
@@ -101,7 +103,10 @@ async def act(name: str, text: str, client: Client) -> str:
             told: list[Any] = []
             arguments = {"text": text, "count": 5}
             result = await client.call_tool("steps", arguments, progress=lambda *report: told.append(report))
-            expect((text, [(number, 5, text) for number in range(1, 6)]), (result.text, told))
+            wanted = [(number, 5, text) for number in range(1, 6)]
+            expect((text, wanted[: len(told)]), (result.text, told))
+            if len(told) < len(wanted):  # who closes a client between a report and its callback hears no more
+                raise ConnectionClosed(f"only {len(told)} reports before the answer to {text}")
         case _:
             expect(text.upper() if name == "shout" else text, (await client.call_tool(name, {"text": text})).text)
     return "right"

