@@ -1,6 +1,6 @@
 """Behaviour: one scenario, one test, run over every transport and in every version.
 
-A test names the requirements it shows to hold, by their numbers in the project's checklist of the specification.
+A test names the requirements it shows to hold, by their numbers in `requirements.toml`.
 """
 
 import sys
@@ -20,10 +20,6 @@ Connect: TypeAlias = Callable[..., AbstractAsyncContextManager[Client]]
 """Opens a client of a new server; the options are those of `Client`."""
 
 TRANSPORTS = ("memory", "stdio", "http")
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "requirement(*numbers): the requirements this test shows to hold")
 
 
 @pytest.fixture(params=VERSIONS)
