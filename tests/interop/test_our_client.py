@@ -38,7 +38,7 @@ class User:
     def on_elicit(self, params: ElicitParams) -> ElicitResult:
         self.asked.append(params.message)
         return ElicitResult(
-            action="accept", content={"name": "Ann", "firstLine": "one", "untitledSingleSelectEnum": "x"}
+            action="accept", content={"name": "Ann", "firstLine": "one", "untitledSingleSelectEnum": "Monica"}
         )
 
     def on_sample(self, params: CreateMessageParams) -> CreateMessageResult:

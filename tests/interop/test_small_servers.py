@@ -31,7 +31,7 @@ async def test_over_stdio(peer: str) -> None:
     command, *arguments = OVER_STDIO[peer]
     target = StdioServer(command, *arguments, env={**os.environ, "PEERS": str(NODE_HOME)})
     async with Client(target, timeout=LIMIT_SECONDS) as client:
-        assert client.version == VERSIONS.get(peer, "2026-07-28")
+        assert client.protocol_version == VERSIONS.get(peer, "2026-07-28")
         await use(client)
 
 
@@ -40,14 +40,14 @@ async def test_over_http(peer: str) -> None:
     port = free_port()
     with serving(peer_python(peer), SERVER, "http", str(port), port=port):
         async with Client(f"http://127.0.0.1:{port}/mcp", timeout=LIMIT_SECONDS) as client:
-            assert client.version == VERSIONS.get(peer, "2026-07-28")
+            assert client.protocol_version == VERSIONS.get(peer, "2026-07-28")
             await use(client)
 
 
 async def use(client: Client) -> None:
     """Use everything the small server has."""
     told: list[Any] = []
-    assert client.server.name == "small"
+    assert client.server_info.name == "small"
     assert [tool.name for tool in await client.list_tools()] == ["add", "fail", "count"]
     assert (await client.call_tool("add", {"a": 2, "b": 3})).text == "5"
     failed = await client.call_tool("fail")
@@ -88,7 +88,7 @@ def bridged_to_stdio() -> Iterator[Any]:
 async def test_through_supergateway(bridged: Any) -> None:
     with bridged() as target:
         async with Client(target, timeout=LIMIT_SECONDS) as client:
-            assert client.server.name == "everything"
+            assert client.server_info.name == "everything"
             assert len(await client.list_tools()) == 11
             assert (await client.call_tool("add", {"a": 2, "b": 3})).text == "5"
             assert (await client.call_tool("fail")).is_error
