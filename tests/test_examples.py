@@ -1,6 +1,10 @@
 """The examples do what they show, in both eras."""
 
+import asyncio
 import runpy
+import subprocess
+import sys
+import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,6 +22,7 @@ from splice.types import (
     Root,
     TextContent,
 )
+from support.listening import listening
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 ANSWERS: list[tuple[ElicitResult, str]] = [
@@ -79,3 +84,63 @@ async def test_everything_offers_resources_and_prompts(everything: Server, era: 
         prompt = await client.get_prompt("review", {"code": "x = 1"})
         assert prompt.messages[0].content == TextContent(text="Please review this python code:\n\nx = 1")
         assert (await client.complete(PromptReference(name="review"), "language", "r")).values == ["rust", "ruby"]
+
+
+# Programs of their own.
+
+NOTES = EXAMPLES / "notes"
+TOLD = """\
+tools: write, read, search, count, rename, delete, summarize, export, index, cover, crash
+found: ['Shopping']
+failed: True There is no note 'Shoping'. There are: Welcome, Shopping.
+asked: Delete 'Shopping'?
+deleted: Shopping is gone.
+"""
+
+
+def run(*words: str) -> str:
+    done = subprocess.run([sys.executable, *words], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_the_client_of_the_notes() -> None:
+    assert run(str(NOTES / "notes_client.py")) == TOLD
+
+
+def test_the_tests_of_the_notes(tmp_path: Path) -> None:
+    """Run as their author would: in their folder, with nothing of ours but the package."""
+    assert "4 passed" in run(
+        "-m", "pytest", "-c", "/dev/null", "--rootdir", str(tmp_path), str(NOTES / "test_notes.py")
+    )
+
+
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+async def test_the_rest_of_the_notes(era: str) -> None:
+    told: list[Any] = []
+    server = runpy.run_path(str(NOTES / "notes_server.py"))["server"]
+    async with connect(server, era) as client:
+        assert (await client.call_tool("summarize", {"title": "Welcome"})).text == "all is well"
+        assert (await client.call_tool("export")).text == "file:///srv/project"
+        renamed = await client.call_tool("rename", {"move": {"old": "Welcome", "new": "Hello"}})
+        assert renamed.structured_content["title"] == "Hello"
+        indexed = await client.call_tool("index", {"style": "long"}, progress=lambda *each: told.append(each))
+        assert indexed.text == "Hello: Write something."
+        assert told == [(1, 1, "Hello")]
+        assert (await client.call_tool("cover")).content[0].type == "image"
+        crashed = await client.call_tool("crash")
+        assert crashed.is_error
+        assert "a key of ours" not in crashed.text
+        assert (await client.get_prompt("tidy", {"title": "Hello"})).messages
+
+
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+async def test_the_mounted_server(era: str) -> None:
+    app = runpy.run_path(str(EXAMPLES / "mount.py"))["app"]
+    async with listening(app) as url:
+        base = url.removesuffix("/mcp")
+        async with Client(f"{base}/api/mcp", protocol=era, timeout=10.0) as client:
+            assert (await client.call_tool("greet", {"name": "Ann"})).text == "Hello, Ann!"
+        answer = await asyncio.to_thread(urllib.request.urlopen, f"{base}/health")
+        with answer:
+            assert answer.read() == b"well"

@@ -232,3 +232,23 @@ async def test_the_end_of_a_question_nobody_knows_of_is_ignored(params: Any) -> 
         await target.link.tell_all("notifications/elicitation/complete", params)
         assert (await client.call_tool("t")).text == "done"
         await until(lambda: len(target.calls("tools/call")) == 1)
+
+
+@pytest.mark.requirement(411)
+@pytest.mark.parametrize("content", [{"n": "not an int"}, {}, {"n": 1, "extra": 1}], ids=str)
+async def test_a_form_that_was_filled_in_wrongly_is_not_sent(content: Any) -> None:
+    schema = {
+        "type": "object",
+        "properties": {"n": {"type": "integer"}},
+        "required": ["n"],
+        "additionalProperties": False,
+    }
+    answers: list[Any] = []
+
+    async def call(message: Any, link: scripted.ScriptedLink) -> Any:
+        answers.append(await link.ask("elicitation/create", {"message": "?", "requestedSchema": schema}))
+        return DONE
+
+    async with Client(scripted.legacy(tools__call=call), on_elicit=lambda _: content, protocol="legacy") as client:
+        await client.call_tool("t")
+    assert "failed" in answers[0].error.message

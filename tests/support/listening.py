@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import uvicorn
 
@@ -11,7 +12,7 @@ from support.waiting import until
 
 
 @asynccontextmanager
-async def listening(app: HTTPApp) -> AsyncIterator[str]:
+async def listening(app: Any) -> AsyncIterator[str]:
     """Serve `app` for the length of the block, by uvicorn's own protocol but without its signals and its clock."""
     config = uvicorn.Config(app, log_level="error", lifespan="off", ws="none")
     config.load()
@@ -27,7 +28,8 @@ async def listening(app: HTTPApp) -> AsyncIterator[str]:
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/mcp"
     finally:
         server.close()
-        await app.stop(0.5)
+        if isinstance(app, HTTPApp):
+            await app.stop(0.5)
         for connection in list(state.connections):
             connection.shutdown()
         await until(lambda: not state.tasks)
