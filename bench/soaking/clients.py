@@ -232,8 +232,7 @@ async def restarts(one: Round, times: int) -> None:
         async with serving(port) as process, asyncio.timeout(ANSWER_SECONDS + SETTLE_SECONDS):
             up.set()
             tasks = tasks or [asyncio.create_task(go_on(each)) for each in range(CLIENTS)]
-            wanted = one.ended["answered beside restarts"] + 20 * CLIENTS
-            await until(lambda wanted=wanted: one.ended["answered beside restarts"] >= wanted)  # type: ignore[misc]  # as above
+            await _answered(one, tasks, 20 * CLIENTS)
             if number == times:
                 over.set()
                 await asyncio.gather(*tasks)
@@ -241,3 +240,16 @@ async def restarts(one: Round, times: int) -> None:
             up.clear()
             os.kill(process.pid, signal.SIGKILL if number % 2 else signal.SIGTERM)
             one.count("restarts")
+
+
+async def _answered(one: Round, tasks: list[asyncio.Task[None]], more: int) -> None:
+    """Wait for so many more answers. Raises what a client raised that could not even be opened."""
+    wanted = one.ended["answered beside restarts"] + more
+
+    def enough() -> bool:
+        for task in tasks:
+            if task.done():
+                task.result()
+        return one.ended["answered beside restarts"] >= wanted
+
+    await until(enough)
