@@ -103,6 +103,20 @@ def test_a_schema_that_cannot_be_used(schema: Any) -> None:
         known(outputSchema=schema).check("t", result(structuredContent={}))
 
 
+@pytest.mark.parametrize(
+    ("schema", "content"),
+    [
+        ({"anyOf": [{"pattern": f"^{number}$"} for number in range(9_000)]}, "x"),
+        ({"items": {"enum": [{"n": number} for number in range(7_000)]}}, [{"n": 6_999}] * 7_000),
+    ],
+)
+def test_what_would_take_too_long_to_check_is_passed_on(
+    schema: Any, content: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    known(outputSchema=schema).check("t", result(structuredContent=content))
+    assert "the result of 't' was not held against its output schema" in caplog.text
+
+
 def test_headers_mirror_marked_arguments() -> None:
     tools = known(inputSchema=MARKED)
     assert tools.headers("t", {"region": "Zürich", "n": 1}) == {"Mcp-Param-Region": "=?base64?WsO8cmljaA==?="}

@@ -46,6 +46,9 @@ ITSELF = {"$ref": "#/$defs/n"}
         ({"$dynamicRef": "#there", "$defs": {"a": {"$dynamicAnchor": "there"}}}, 2),
         ({"$ref": "#/anyOf/0", "anyOf": [{}]}, 3),
         ({"properties": 3, "allOf": 3, "patternProperties": 3}, 2),
+        ({"enum": ["a", 1, None], "const": "a", "pattern": 3}, 1),
+        ({"enum": ["a", {"b": 1}, [2, [3]]]}, 1 + 3 + 4),
+        ({"items": {"const": {"a": [1, 2]}}}, 2 + 3),
     ],
 )
 def test_work(schema: dict[str, Any], work: int) -> None:
@@ -81,7 +84,16 @@ def test_branching(schema: dict[str, Any], branching: int) -> None:
     [
         (nested(64), "subschemas nest deeper than 64 levels"),
         ({"$defs": {str(number): {} for number in range(10_000)}}, "more than 10000 subschemas"),
-        (chain(40), "its references amount to more than 100000 subschemas"),
+        (
+            {"items": {"enum": [[number] for number in range(60_000)]}},
+            "its references and choices amount to more than 100000 subschemas",
+        ),
+        (
+            {"patternProperties": {str(number): {} for number in range(150)}, "anyOf": [{"pattern": "a"}] * 51},
+            "more than 200 patterns, or 10000 characters of them",
+        ),
+        ({"pattern": "a" * 10_001}, "more than 200 patterns, or 10000 characters of them"),
+        (chain(40), "its references and choices amount to more than 100000 subschemas"),
         ({"allOf": [{"$ref": "#"}]}, "a subschema applies itself to the same value, without end"),
         ({"$ref": "http://h/x"}, "it refers to http://h/x, outside of itself; nothing is ever fetched"),
         ({"$id": "http://h/x", "$ref": "y"}, "it refers to y, outside of itself; nothing is ever fetched"),

@@ -12,7 +12,7 @@ import pytest
 from schema.test_cost import chain, recursive
 from splice.schema import validate
 from splice.schema.cost import Cost
-from splice.schema.validate import BadSchema, Mismatch, Validator, validator
+from splice.schema.validate import BadSchema, Mismatch, OverBudget, Validator, validator
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_a_value_that_fits(schema: dict[str, Any] | bool, value: Any) -> None:
             ),
         ),
         ({"$schema": 3}, "unsupported JSON Schema dialect 3; supported are "),
-        (chain(40), "refused JSON Schema: its references amount to more than 100000 subschemas"),
+        (chain(40), "refused JSON Schema: its references and choices amount to more than 100000 subschemas"),
         ({"$ref": "#/$defs/a"}, "refused JSON Schema: it refers to #/$defs/a, which it does not have"),
         ([], "invalid JSON Schema at allOf/0: "),
     ],
@@ -145,14 +145,29 @@ def test_what_takes_too_long_is_refused() -> None:
     for _ in range(60):
         value = {"c": value}
     Validator(twice).check({"c": {"c": {}}})
-    with pytest.raises(Mismatch, match=r"^the value is too large or nested too deeply to be checked"):
+    with pytest.raises(OverBudget, match=r"^the value is too large or nested too deeply to be checked"):
         Validator(twice).check(value)
-    with pytest.raises(Mismatch, match=r"^the value is too large or nested too deeply to be checked"):
+    with pytest.raises(OverBudget, match=r"^the value is too large or nested too deeply to be checked"):
         Validator(chain(14)).check(["x" * 100_000])
     with pytest.raises(Mismatch, match=r"^the value does not fit the schema$"):
         Validator(chain(12, "anyOf")).check("x")
     with pytest.raises(Mismatch, match=r"^value: its pattern takes too long, got"):
         Validator({"pattern": r"^(a|a)*\1$"}).check("a" * 60 + "b")
+
+
+def test_values_are_not_compared_to_many_others_for_long() -> None:
+    choices = [{"n": number} for number in range(4_000)]
+    check = Validator({"items": {"enum": choices}}).check
+    check(choices[-10:])
+    with pytest.raises(OverBudget, match=r"^the value is too large"):
+        check(choices[-1:] * 4_000)
+    words = [f"word {number}" for number in range(4_000)]
+    Validator({"items": {"enum": words}}).check(words * 4)
+
+
+def test_a_schema_over_budget_is_not_compiled() -> None:
+    with pytest.raises(OverBudget, match=r"^refused JSON Schema: more than 200 patterns"):
+        Validator({"anyOf": [{"pattern": f"^{number}$"} for number in range(201)]})
 
 
 def test_a_schema_the_library_gives_up_on(monkeypatch: pytest.MonkeyPatch) -> None:

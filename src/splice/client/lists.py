@@ -68,12 +68,18 @@ class KnownTools:
     def check(self, name: str, result: object) -> None:
         """Check structured content against the schema the tool promised. Raises `RemoteProtocolError`.
 
-        A failed result promises nothing, nor does one of an extension's type.
+        A failed result promises nothing, nor does one of an extension's type. What would take too long to check is
+        passed on with a warning.
         """
         schema = self._promised.get(name)
         if schema is None or not isinstance(result, CallToolResult) or result.is_error:
             return
-        from splice.schema.validate import BadSchema, Mismatch, validator  # noqa: PLC0415 - most tools promise nothing
+        from splice.schema.validate import (  # noqa: PLC0415 - most tools promise nothing
+            BadSchema,
+            Mismatch,
+            OverBudget,
+            validator,
+        )
 
         content = result.structured_content
         try:
@@ -82,6 +88,8 @@ class KnownTools:
             if content is None:  # null and absent arrive alike; a schema that takes null has been content above
                 raise RemoteProtocolError(f"{name} has an output schema, but returned no structured content") from None
             raise RemoteProtocolError(f"{name} returned what does not fit its output schema: {error}") from error
+        except OverBudget as error:
+            log.warning("the result of %r was not held against its output schema: %s", name, error)
         except BadSchema as error:
             raise RemoteProtocolError(f"{name} has an output schema that cannot be used: {error}") from error
 

@@ -23,7 +23,13 @@ MAX_SUBSCHEMAS = 10_000
 """How many subschemas a schema may have."""
 
 MAX_WORK = 100_000
-"""How many subschemas may be applied to one value when every reference is followed."""
+"""How many subschemas may be applied to one value when every reference is followed, with all they compare it to."""
+
+MAX_PATTERNS = 200
+"""How many regular expressions a schema may have: each is compiled, and kept as long as the schema is."""
+
+MAX_PATTERN_TEXT = 10_000
+"""How many characters they may have altogether."""
 
 _Node: TypeAlias = Mapping[str, Any]
 
@@ -41,14 +47,18 @@ _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
 
 class Costly(ValueError):
-    """A schema breaks one of the bounds, or refers to something outside of itself."""
+    """A schema breaks one of the bounds."""
+
+
+class Unresolved(Costly):
+    """A schema refers to something that it does not have."""
 
 
 class Cost(Struct, frozen=True):
     """The work that a schema can cause."""
 
     work: int
-    """How many subschemas may be applied to one value."""
+    """How many subschemas may be applied to one value, and how many values it may be compared to."""
     branching: int
     """How many times a recursive schema may apply itself to one member of a value."""
 
@@ -72,6 +82,7 @@ def _anchors(root: _Node) -> dict[str, _Node]:
     found: dict[str, _Node] = {}
     level: list[Any] = [root]
     nested = count = 0
+    patterns: list[str] = []
     while level:
         nested += 1
         objects: list[_Node] = [node for node in level if is_object(node)]
@@ -81,6 +92,9 @@ def _anchors(root: _Node) -> dict[str, _Node]:
             raise Costly(f"subschemas nest deeper than {MAX_DEPTH} levels")
         if count > MAX_SUBSCHEMAS:
             raise Costly(f"more than {MAX_SUBSCHEMAS} subschemas")
+        patterns += [text for node in objects for text in _patterns(node)]
+        if len(patterns) > MAX_PATTERNS or sum(map(len, patterns)) > MAX_PATTERN_TEXT:
+            raise Costly(f"more than {MAX_PATTERNS} patterns, or {MAX_PATTERN_TEXT} characters of them")
         for node in objects:
             if isinstance(node.get("$id"), str) and node is not root:
                 raise Costly(f"a subschema has the $id {node['$id']!r}; only the whole may have one")
@@ -93,6 +107,23 @@ def _anchors(root: _Node) -> dict[str, _Node]:
 
 def _inside(node: Any) -> list[Any]:
     return list(node.values() if is_object(node) else node if is_array(node) else ())
+
+
+def _patterns(node: _Node) -> list[str]:
+    pattern, members = node.get("pattern"), node.get("patternProperties")
+    return [pattern] * isinstance(pattern, str) + [*(members if is_object(members) else ())]
+
+
+def _compared(schema: _Node) -> int:
+    """Count what a value is compared to one by one: all in an `enum`, unless it is text and numbers only."""
+    choices = _inside(schema.get("enum"))
+    weight = _weight(schema.get("const")) + sum(map(_weight, choices))
+    return weight and weight + len(choices)
+
+
+def _weight(value: Any) -> int:
+    inside = _inside(value)
+    return len(inside) + sum(map(_weight, inside))
 
 
 class _Survey:
@@ -125,12 +156,12 @@ class _Survey:
             return 1
         if key not in self._works:
             self._open[key] = deep
-            work = 1
+            work = 1 + _compared(schema)
             for step, inner in self._steps(schema):
                 work += self._work(inner, deep + bool(step))
             del self._open[key]
             if work > MAX_WORK:
-                raise Costly(f"its references amount to more than {MAX_WORK} subschemas")
+                raise Costly(f"its references and choices amount to more than {MAX_WORK} subschemas")
             self._works[key] = work
         return self._works[key]
 
@@ -170,7 +201,7 @@ class _Survey:
         if text.startswith(own + "#"):
             text = text.removeprefix(own)
         if not text.startswith("#"):
-            raise Costly(f"it refers to {text}, outside of itself; nothing is ever fetched")
+            raise Unresolved(f"it refers to {text}, outside of itself; nothing is ever fetched")
         if text[1:] in self._anchors:
             return self._anchors[text[1:]]
         anchor, *steps = text[1:].split("/")
@@ -180,5 +211,5 @@ class _Survey:
                 name = step.replace("~1", "/").replace("~0", "~")
                 node = node[int(name)] if is_array(node) else node[name]
         except (LookupError, TypeError, ValueError):
-            raise Costly(f"it refers to {text}, which it does not have") from None
+            raise Unresolved(f"it refers to {text}, which it does not have") from None
         return node

@@ -17,12 +17,12 @@ import msgspec
 from msgspec import Struct
 
 from splice.protocol.jsonrpc import depth
-from splice.schema.cost import Costly, cost
+from splice.schema.cost import Costly, Unresolved, cost
 
-__all__ = ["BadSchema", "Mismatch", "Problem", "Validator", "lines", "validator"]
+__all__ = ["BadSchema", "Mismatch", "OverBudget", "Problem", "Validator", "lines", "validator"]
 
-MAX_WORK = 1_000_000_000
-"""Bytes of a value times subschemas applied to each of its parts: a few seconds at worst."""
+MAX_WORK = 250_000_000
+"""Bytes of a value times subschemas applied to each of its parts: half a second at worst, which nothing can interrupt."""
 
 MAX_BRANCHES = 1_000_000
 """How many times a recursive schema may apply itself to one value."""
@@ -53,6 +53,10 @@ class BadSchema(ValueError):
     """A schema is invalid, uses a dialect we do not speak, refers to something outside, or breaks a bound."""
 
 
+class OverBudget(BadSchema):
+    """A schema is refused unused, or a value of this size with it: nobody knows whether they fit."""
+
+
 class Mismatch(ValueError):
     """A value does not fit a schema. The text names each place, what was expected and what came."""
 
@@ -72,7 +76,7 @@ class Problem(Struct, frozen=True):
 class Validator:
     """A schema, ready to check values; `formats` are checked only if asked for.
 
-    Raises `BadSchema`.
+    Raises `BadSchema`, `OverBudget` for one that could take too long.
     """
 
     def __init__(self, schema: dict[str, Any] | bool, *, formats: bool = False) -> None:
@@ -89,15 +93,17 @@ class Validator:
         except jsonschema_rs.ValidationError as error:
             where = "/".join(map(str, error.instance_path))
             raise BadSchema(f"invalid JSON Schema{f' at {where}' if where else ''}: {error.message}") from None
+        except Costly as error:
+            refused = BadSchema if isinstance(error, Unresolved) else OverBudget
+            raise refused(f"refused JSON Schema: {error}") from None
         except ValueError as error:
-            verdict = "refused" if isinstance(error, Costly) else "invalid"
-            raise BadSchema(f"{verdict} JSON Schema: {error}") from None
+            raise BadSchema(f"invalid JSON Schema: {error}") from None
         self._schema = whole
 
     def check(self, value: Any) -> None:
         """Check a JSON value.
 
-        Raises `Mismatch`.
+        Raises `Mismatch`, and `OverBudget` for a value that would take too long.
         """
         self._check_cost(value)
         if self._inner.is_valid(value):
@@ -107,7 +113,7 @@ class Validator:
     def problems(self, value: Any) -> list[Problem]:
         """Find every reason why a value does not fit, up to some number.
 
-        Raises `Mismatch` without a reason if it would take too long to find one.
+        Raises `Mismatch` without a reason if it would take too long to find one, `OverBudget` if even to look would.
         """
         size = self._check_cost(value)
         if self._cost.work > MAX_TELLING:
@@ -124,11 +130,11 @@ class Validator:
             yield error
 
     def _check_cost(self, value: Any) -> int:
-        """Measure a value. Raises `Mismatch` for one that would keep the validator busy for too long."""
+        """Measure a value. Raises `OverBudget` for one that would keep the validator busy for too long."""
         text = msgspec.json.encode(value)
         branches = self._cost.branching ** depth(text) if self._cost.branching > 1 else 1
         if self._cost.work * len(text) > MAX_WORK or branches > MAX_BRANCHES:
-            raise Mismatch("the value is too large or nested too deeply to be checked against this schema")
+            raise OverBudget("the value is too large or nested too deeply to be checked against this schema")
         return len(text)
 
     def _explained(self, error: jsonschema_rs.ValidationError) -> Iterator[Problem]:

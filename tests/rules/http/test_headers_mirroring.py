@@ -143,6 +143,9 @@ def test_marked_properties_are_found_at_any_depth() -> None:
                 "else": schema(a=marked("A")),
                 "contains": marked("A"),
                 "properties": {"a": {"type": "array", "items": marked("A")}},
+                "prefixed": {"items": [STRING, marked("A")]},
+                "dependencies": {"a": ["b"], "b": schema(c=marked("A"))},
+                "x-unknown": {"deep": [{"any": schema(a=marked("A"))}]},
             }.items()
         ),
     ],
@@ -150,6 +153,13 @@ def test_marked_properties_are_found_at_any_depth() -> None:
 def test_a_broken_rule_is_named(bad: dict[str, Any], rule: str) -> None:
     with pytest.raises(ValueError, match=rule):
         header_parameters(bad)
+
+
+@pytest.mark.parametrize("odd", [5, "text", True, None, [5], [[{}]], {"a": 5}, {"a": [None]}, ["#"]])
+@pytest.mark.parametrize("keyword", ["allOf", "items", "properties", "$defs", "dependencies", "if", "$ref", "type"])
+def test_no_shape_is_trusted(keyword: str, odd: Any) -> None:
+    assert header_parameters({keyword: odd}) == {}
+    assert header_parameters(schema(a=marked("A")) | {"allOf": [{keyword: odd}]}) == {("a",): "A"}
 
 
 DESIGNATED = {("region",): "Region", ("limit",): "Limit", ("deep", "flag"): "Flag"}
@@ -186,7 +196,7 @@ def test_integers_that_readers_disagree_on_are_not_sent() -> None:
         ({"limit": 42}, {"Mcp-Param-Limit": "42.0"}),
         ({"limit": 42.0}, {"Mcp-Param-Limit": "42"}),
         ({"limit": -1}, {"Mcp-Param-Limit": " -1 "}),
-        ({"limit": 2**60}, {"Mcp-Param-Limit": str(2**60)}),
+        ({"limit": -MAX_HEADER_INTEGER}, {"Mcp-Param-Limit": str(-MAX_HEADER_INTEGER)}),
         ({"deep": {"flag": False}}, {"Mcp-Param-Flag": "false"}),
         ({"region": ["not mirrored"]}, {"Mcp-Param-Region": "left to the check of the arguments"}),
     ],
@@ -198,6 +208,7 @@ def test_mirrored_arguments_pass(argument: dict[str, Any], header: dict[str, str
 @pytest.mark.parametrize(
     ("argument", "header"),
     [
+        ({"limit": 2**60}, {"Mcp-Param-Limit": str(2**60)}),
         ({"region": "a"}, {}),
         ({"region": "a"}, {"Mcp-Param-Region": "b"}),
         ({"region": "a"}, {"Mcp-Param-Region": "A"}),

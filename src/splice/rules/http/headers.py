@@ -201,25 +201,8 @@ def _mismatch(header: str, value: str, expected: str) -> HeaderMismatch:
 _MARK = "x-mcp-header"
 _TYPES = ("string", "integer", "boolean")
 _TOKEN = frozenset("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
-_MAPS = ("$defs", "definitions", "patternProperties", "dependentSchemas")
-_NESTED = (
-    "allOf",
-    "anyOf",
-    "oneOf",
-    "prefixItems",
-    "items",
-    "additionalProperties",
-    "additionalItems",
-    "contains",
-    "contentSchema",
-    "propertyNames",
-    "unevaluatedItems",
-    "unevaluatedProperties",
-    "not",
-    "if",
-    "then",
-    "else",
-)
+_DATA = ("default", "examples", "enum", "const")
+"""Keywords that hold values, not schemas. Any other may, if only for a `$ref` to lead there."""
 
 
 def header_parameters(schema: Mapping[str, Any]) -> dict[tuple[str, ...], str]:
@@ -242,21 +225,21 @@ def header_parameters(schema: Mapping[str, Any]) -> dict[tuple[str, ...], str]:
 def _schemas(
     schema: Any, path: tuple[str, ...], reachable: bool
 ) -> Iterator[tuple[tuple[str, ...], dict[str, Any], bool]]:
-    """Walk a schema: every subschema with its place, and whether `properties` alone lead there."""
+    """Walk a schema: every object that can be one, with its place, and whether `properties` alone lead there.
+
+    What sits under other keywords is walked whatever it is: lists, maps of schemas, keywords that nobody knows.
+    """
+    if isinstance(schema, list):
+        for each in cast("list[Any]", schema):
+            yield from _schemas(each, path, False)
     keywords = _object(schema)
-    if not keywords:
-        return
-    yield path, keywords, reachable
+    if keywords:
+        yield path, keywords, reachable
     for name, each in _object(keywords.get("properties")).items():
         yield from _schemas(each, (*path, name), reachable)
-    for keyword in _MAPS:
-        for name, each in _object(keywords.get(keyword)).items():
-            yield from _schemas(each, (*path, keyword, name), False)
-    for keyword in _NESTED:
-        value = keywords.get(keyword)
-        nested = cast("Sequence[Any]", value) if isinstance(value, list) else [value]
-        for each in nested:
-            yield from _schemas(each, (*path, keyword), False)
+    for keyword, value in keywords.items():
+        if keyword not in ("properties", *_DATA):
+            yield from _schemas(value, (*path, keyword), False)
 
 
 def _object(value: Any) -> dict[str, Any]:
@@ -284,7 +267,7 @@ def param_headers(designations: Designations, arguments: Mapping[str, Any]) -> d
     headers: dict[str, str] = {}
     for path, name in designations.items():
         value = _at(arguments, path)
-        if isinstance(value, int) and abs(value) > MAX_HEADER_INTEGER:
+        if _is_too_large(value):
             raise ValueError(f"{value} is too large for a header: the limit is {MAX_HEADER_INTEGER} either way")
         text = _as_text(value)
         if text is not None:
@@ -305,8 +288,14 @@ def check_param_headers(designations: Designations, arguments: Any, headers: Map
                 raise HeaderMismatch(f"Header mismatch: {header} is set, but the body has no argument for it")
         elif given is None:
             raise _missing(header)
+        elif _is_too_large(value):
+            raise HeaderMismatch(f"Header mismatch: {header} is beyond {MAX_HEADER_INTEGER}, the limit of its integers")
         else:
             _check_param(header, _decoded(header, given), value)
+
+
+def _is_too_large(value: Any) -> bool:
+    return isinstance(value, int) and abs(value) > MAX_HEADER_INTEGER
 
 
 def _check_param(header: str, given: str, value: Any) -> None:
