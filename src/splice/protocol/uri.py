@@ -1,4 +1,4 @@
-"""URI templates: which values a URI holds. Knows nothing of MCP.
+"""URIs, and URI templates: which values a URI holds. Knows nothing of MCP.
 
 `match` is the inverse of RFC 6570's expansion, as far as there is one; its time grows with the length of the URI alone,
 whatever the URI holds: each part of the template is sought once and what it took is never given back, because the
@@ -10,9 +10,11 @@ How a URI is taken apart:
   the last `{+x}` or `{/x*}` takes all that is left.
 - `{.x}`, `{/x}` and `{;x}` may be absent, and so are `{?x}`, `{&x}` and `{#x}` at the end. The names of a query may
   come in any order; a name that the template does not know, or that comes twice, is not a match.
-- Values are percent-decoded, which is when an encoded slash becomes a slash: it never splits a value in two. Neither
-  does the matcher judge values: a handler that takes `..` for a parent directory has to see to that itself.
+- Values are percent-decoded, which is when an encoded slash becomes a slash: it never splits a value in two. A value
+  that stands for one part of a path must stay one: `.`, `..` and those with a slash or backslash in them are not a
+  match. `{+x}`, `{/x*}`, queries and fragments take anything, `..` too: there the handler has to look.
 
+https://www.rfc-editor.org/rfc/rfc3986
 https://www.rfc-editor.org/rfc/rfc6570
 """
 
@@ -27,6 +29,16 @@ _NOT_LITERAL = re.compile(r'[\x00-\x20"<>\\^`|}]')
 _NOT_RESERVED = re.compile(r"(?:%(?![0-9A-Fa-f]{2})|[^A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-])+")
 _BAD_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
 _ESCAPES = re.compile("(?:%[0-9A-Fa-f]{2})+")
+_CHARACTER = "(?:[A-Za-z0-9._~:@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})"
+_URI = re.compile(
+    rf"[A-Za-z][A-Za-z0-9+.-]*:(?://(?:{_CHARACTER}*+|(?:{_CHARACTER}*@)?\[[0-9A-Fa-f:.]+\](?::[0-9]*)?)(?=[/?#]|\Z))?"
+    rf"(?:{_CHARACTER}|/)*+(?:\?(?:{_CHARACTER}|[/?])*+)?(?:#(?:{_CHARACTER}|[/?])*+)?"
+)
+
+
+def is_uri(text: str) -> bool:
+    """Tell whether a text is an absolute URI, with or without a fragment, as RFC 3986 has it."""
+    return _URI.fullmatch(text) is not None
 
 
 class _Variable(NamedTuple):
@@ -35,6 +47,8 @@ class _Variable(NamedTuple):
     name: str
     explode: bool
     prefix: int | None
+    segment: bool
+    """Its value is one part of a path."""
 
 
 class _Expression(NamedTuple):
@@ -205,7 +219,8 @@ def _parse_expression(text: str, start: int, inside: str) -> _Expression:
             raise _malformed(text, start, f"{spec!r} is not a variable")
         modifier = variable[2] or ""
         prefix = int(modifier[1:]) if modifier.startswith(":") else None
-        variables.append(_Variable(variable[1], modifier == "*", prefix))
+        segment = found[1] in ("", ".", "/", ";") and modifier != "*"
+        variables.append(_Variable(variable[1], modifier == "*", prefix, segment))
     return _Expression(found[1], tuple(variables))
 
 
@@ -220,8 +235,9 @@ def _why_unmatchable(parts: _Parts, elements: list[_Element]) -> str:
         operator = "" if isinstance(part, str) else part.operator
         if tail and operator not in ("&", "#"):
             return f"{{{tail}...}} must stand at the end"
-        if not isinstance(part, str) and operator in (";", "?", "&") and any(each.explode for each in part.variables):
-            return f"{{{operator}...*}} stands for more than text"
+        if not isinstance(part, str) and operator in (*";?&", "") and any(each.explode for each in part.variables):
+            hint = "" if operator else "; for a value with slashes write {+...}"
+            return f"{{{operator}...*}} stands for more than text{hint}"
         tail = tail or (operator if operator in ("?", "&", "#") else "")
     for before, after in pairwise(elements):
         if isinstance(before, _Run) and isinstance(after, _Run) and not after.lead:
@@ -265,6 +281,8 @@ def _values(found: _Found) -> dict[str, str] | None:
             continue
         value = _unescape(text)
         if value is None or "\0" in value or (variable.prefix is not None and len(value) > variable.prefix):
+            return None
+        if variable.segment and (value in (".", "..") or "/" in value or "\\" in value):
             return None
         if values.setdefault(variable.name, value) != value:
             return None

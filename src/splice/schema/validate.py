@@ -22,7 +22,7 @@ from splice.schema.cost import Costly, Unresolved, cost
 __all__ = ["BadSchema", "Mismatch", "OverBudget", "Problem", "Validator", "lines", "validator"]
 
 MAX_WORK = 250_000_000
-"""Bytes of a value times subschemas applied to each of its parts: half a second at worst, which nothing can interrupt."""
+"""Bytes of a value times subschemas applied to each of its parts: half a second at worst, and nothing interrupts it."""
 
 MAX_BRANCHES = 1_000_000
 """How many times a recursive schema may apply itself to one value."""
