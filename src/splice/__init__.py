@@ -43,9 +43,9 @@ if TYPE_CHECKING:
     from splice.server.call import Middleware as Middleware
     from splice.server.context import Context as Context
     from splice.server.context import Elicited as Elicited
-    from splice.server.handlers import Audio as Audio
-    from splice.server.handlers import File as File
-    from splice.server.handlers import Image as Image
+    from splice.server.media import Audio as Audio
+    from splice.server.media import File as File
+    from splice.server.media import Image as Image
     from splice.server.server import Server as Server
     from splice.server.sources import Entry as Entry
     from splice.server.sources import Filtered as Filtered

@@ -106,8 +106,11 @@ async def test_resources_are_read_prompts_filled_and_arguments_completed(connect
         assert (motto.text, motto.mime_type) == ("Write it once.", "text/plain")
         (data,) = (await client.read_resource("data://bytes")).contents
         assert data.blob == "AP8="
-        (user,) = (await client.read_resource("data://users/a%2Fb")).contents
-        assert (user.uri, user.text) == ("data://users/a%2Fb", '{"name":"a/b"}')
+        (user,) = (await client.read_resource("data://users/a%20b")).contents
+        assert (user.uri, user.text) == ("data://users/a%20b", '{"name":"a b"}')
+        for nowhere in ("data://users/a%2Fb", "data://users/..", "1x://y"):
+            with pytest.raises(RPCError, match="not found"):
+                await client.read_resource(nowhere)
         prompt = await client.get_prompt("review", {"code": "1+1", "language": "rust"})
         assert prompt.messages[0].content.text == "Review this rust: 1+1"  # type: ignore[union-attr]  # it is text
         review = PromptReference(name="review")

@@ -133,7 +133,7 @@ def test_an_unknown_tool_is_told_the_known_ones(splice: Splice) -> None:
     done = splice("call", SERVER, "subtract")
     assert (done.code, done.out) == (FAILED, "")
     assert done.err.startswith(
-        f"splice: {SERVER} answered with an error: Unknown tool: subtract; there are add, kinds,"
+        f"splice: {SERVER} answered with an error: Unknown tool: 'subtract'; there are add, kinds,"
     )
     assert splice("call", SERVER, "subtract", "--json").json["error"]["code"] == -32602
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from splice import Context
+from splice.protocol.prompts import Prompt
 from splice.server.handlers import FeatureOptions, Handler, invoker
 from splice.server.threads import Bridge
 from support.waiting import until
@@ -97,8 +98,5 @@ def test_what_the_author_says_wins_over_what_the_function_says() -> None:
         """Read it."""
 
     options: FeatureOptions = {"name": "given", "blocking": False}
-    assert Handler.of(read, options).described(options, title="t") == {
-        "name": "given",
-        "description": "Read it.",
-        "title": "t",
-    }
+    defined = Handler.of(read, options).define(Prompt, options, title="t")
+    assert defined == Prompt(name="given", description="Read it.", title="t")

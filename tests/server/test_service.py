@@ -29,7 +29,7 @@ def example(**options: Any) -> Server:
         await ctx.progress(2)
         return text
 
-    server.add_prompt(lambda: "", name="p")
+    server.add_prompt(lambda a="": a, name="p")
     server.add_resource(lambda: "", "data://x")
     server.completion("p", "a")(lambda value: [value])
     return server

@@ -448,7 +448,7 @@ RESULTS: list[tuple[Any, Any, list[JSON], JSON]] = [
     (
         ResourceContents,
         ResourceContents(uri="x:y", text="t"),
-        [{"type": "resource", "resource": {"uri": "x:y", "text": "t"}}],
+        [{"type": "resource", "resource": {"uri": "x:y", "mimeType": "text/plain", "text": "t"}}],
         None,
     ),
     (

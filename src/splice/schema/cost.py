@@ -111,7 +111,7 @@ def _inside(node: Any) -> list[Any]:
 
 def _patterns(node: _Node) -> list[str]:
     pattern, members = node.get("pattern"), node.get("patternProperties")
-    return [pattern] * isinstance(pattern, str) + [*(members if is_object(members) else ())]
+    return [*([pattern] if isinstance(pattern, str) else ()), *(members if is_object(members) else ())]
 
 
 def _compared(schema: _Node) -> int:

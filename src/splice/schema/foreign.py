@@ -91,9 +91,11 @@ def _decoding(kind: Any) -> Callable[[Any], Any]:
 
 
 def encode_hook(value: Any) -> Any:
-    """Encode what msgspec does not: models, paths, subclasses of builtins, and whatever pydantic knows."""
+    """Encode what msgspec does not: written JSON, models, paths, subclasses of builtins, what pydantic knows."""
     if hasattr(value, "model_dump"):
         return value.model_dump(mode="json", by_alias=True)
+    if isinstance(value, msgspec.Raw):
+        return msgspec.json.decode(value)
     if isinstance(value, os.PathLike):
         return os.fspath(cast("os.PathLike[str]", value))
     for base in (str, int, float):

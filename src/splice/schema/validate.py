@@ -18,6 +18,7 @@ from msgspec import Struct
 
 from splice.protocol.jsonrpc import depth
 from splice.schema.cost import Costly, Unresolved, cost
+from splice.schema.near import meant
 
 __all__ = ["BadSchema", "Mismatch", "OverBudget", "Problem", "Validator", "lines", "validator"]
 
@@ -35,6 +36,9 @@ MAX_TOLD = 10_000
 
 MAX_PROBLEMS = 10
 """How many problems of one value are told."""
+
+MAX_NAMES = 20
+"""How many known names are listed beside an unknown one."""
 
 MAX_VALUE = 80
 """How many characters of a value are quoted."""
@@ -143,8 +147,10 @@ class Validator:
             yield Problem((*path, kind.property), "required, but missing")
         elif isinstance(kind, _Kind.AdditionalProperties):
             schema = functools.reduce(operator.getitem, error.schema_path[:-1], cast("Any", self._schema))
-            known = ", ".join(schema.get("properties", ())) or "none"
-            yield from (Problem((*path, name), f"unknown name; known are: {known}") for name in kind.unexpected)
+            known = list(schema.get("properties", ()))
+            told = ", ".join([*known[:MAX_NAMES], *(["..."] if len(known) > MAX_NAMES else [])]) or "none"
+            for name in kind.unexpected:
+                yield Problem((*path, name), f"unknown name; known are: {told}{meant(name, known)}")
         elif isinstance(kind, _Kind.UnevaluatedProperties):
             yield from (Problem((*path, name), "unknown name") for name in kind.unexpected)
         elif isinstance(kind, _Kind.AnyOf | _Kind.OneOfNotValid):

@@ -95,6 +95,8 @@ class Home(Struct, frozen=True, eq=False, kw_only=True, dict=True):
     """The lifespan, if there is one."""
     sealer: Sealer
     """Seals and opens journals."""
+    strict: bool = False
+    """Arguments are taken at their word: nothing is repaired."""
     publish: Publish
     read: "Callable[[str, Call], Awaitable[ReadResourceResult]]"
     """Reads one of the server's own resources for a running handler. Raises `ResourceNotFound`."""

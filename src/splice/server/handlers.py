@@ -6,93 +6,49 @@ https://modelcontextprotocol.io/specification/2026-07-28/server/tools#tool-resul
 """
 
 import asyncio
-import base64
 import inspect
-import mimetypes
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
 from functools import partial
-from pathlib import Path
-from typing import Any, ClassVar, TypeAlias, TypedDict, cast, get_args
+from typing import Any, TypeAlias, TypedDict, TypeVar, cast, get_args, get_origin
 
 import msgspec
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from splice.protocol.content import (
-    AudioContent,
     ContentBlock,
     EmbeddedResource,
-    ImageContent,
     ResourceContents,
+    Role,
     TextContent,
     UnknownContent,
 )
 from splice.protocol.prompts import GetPromptResult, PromptMessage
 from splice.protocol.resources import ReadResourceResult
 from splice.protocol.tools import CallToolResult
-from splice.protocol.wire import Icon
+from splice.protocol.wire import Icon, Named
+from splice.schema.annotations import UNIONS, is_annotated
+from splice.schema.foreign import encode_hook
 from splice.schema.functions import Signature
 from splice.server.call import Call, InputRequired
 from splice.server.context import Context
+from splice.server.definitions import checked
+from splice.server.media import BINARY, Audio, File, Image, Media, contents_of_bytes
 from splice.server.threads import THREADS
 
 _NULL = Raw(b"null")
+_OURS = ("blocking", "timeout", "validate")
+"""Options that are not fields of a definition."""
+
+D = TypeVar("D", bound=Named)
 
 Invoke: TypeAlias = Callable[..., Awaitable[Any]]
 """Calls the function."""
 
 
-class _Media(Struct, frozen=True):
-    """Bytes, or the path of a file that holds them."""
-
-    source: bytes | str | Path
-    mime_type: str | None = None
-    usual: ClassVar[str] = "application/octet-stream"
-
-    def read(self) -> bytes:
-        return self.source if isinstance(self.source, bytes) else Path(self.source).read_bytes()
-
-    def kind(self) -> str:
-        """Tell the MIME type: as given, else what the path says, else the usual one."""
-        guessed = None if isinstance(self.source, bytes) else mimetypes.guess_type(self.source)[0]
-        return self.mime_type or guessed or self.usual
-
-
-class Image(_Media, frozen=True):
-    """An image for a result: its bytes or its path. Without a MIME type it is a PNG, or what the path says."""
-
-    usual: ClassVar[str] = "image/png"
-
-    def block(self) -> ImageContent:
-        """Build the content block."""
-        return ImageContent(data=_base64(self.read()), mime_type=self.kind())
-
-
-class Audio(_Media, frozen=True):
-    """A sound for a result: its bytes or its path. Without a MIME type it is a WAV, or what the path says."""
-
-    usual: ClassVar[str] = "audio/wav"
-
-    def block(self) -> AudioContent:
-        """Build the content block."""
-        return AudioContent(data=_base64(self.read()), mime_type=self.kind())
-
-
-class File(_Media, frozen=True):
-    """A file embedded in a result, as a resource: text where its bytes are UTF-8 and its type is text, else a blob."""
-
-    uri: str | None = None
-
-    def block(self) -> EmbeddedResource:
-        """Build the content block."""
-        place = "file:///unnamed" if isinstance(self.source, bytes) else Path(self.source).resolve().as_uri()
-        return EmbeddedResource(resource=contents_of(self.uri or place, self.read(), self.kind()))
-
-
 OPAQUE: tuple[type, ...] = (
     *get_args(ContentBlock),
-    *(Image, Audio, File, CallToolResult, ResourceContents, GetPromptResult, ReadResourceResult),
+    *(Media, CallToolResult, ResourceContents, GetPromptResult, ReadResourceResult),
 )
 """Types that speak for themselves: a function that returns them has no output schema."""
 
@@ -132,12 +88,11 @@ class Handler(Struct, frozen=True, eq=False):
         invoke = invoker(fn, is_async=signature.is_async, blocking=options.get("blocking", True))
         return cls(name, signature, invoke, next(iter(signature.injected), None))
 
-    def described(self, options: FeatureOptions, **said: Any) -> dict[str, Any]:
-        """Put together the fields of a definition: what the signature says, and the options, which win."""
+    def define(self, kind: type[D], options: FeatureOptions, **said: Any) -> D:
+        """Make a definition of what the signature says, and the options, which win. Raises `ValueError`."""
         description = self.signature.description or None
         fields: dict[str, Any] = {"name": self.name, "description": description, **said, **options}
-        fields.pop("blocking", None)
-        return fields
+        return checked(kind(**{name: value for name, value in fields.items() if name not in _OURS}))
 
     def with_context(self, arguments: dict[str, Any], call: Call) -> dict[str, Any]:
         """Add the context, if the function takes one. Raises `InvalidParams` for a state that cannot be trusted."""
@@ -167,28 +122,47 @@ async def _on_thread(fn: Callable[..., Any], /, *args: Any, **arguments: Any) ->
     return await value if hasattr(value, "__await__") else value
 
 
+async def loaded(value: Any) -> Any:
+    """Read the files that a result names, on a thread: neither a slow disk nor a pipe may stop the event loop."""
+    items = _items(value)
+    if not any(isinstance(each, Media) and not isinstance(each.source, bytes) for each in items):
+        return value
+    read = await THREADS.run(lambda: [each.loaded() if isinstance(each, Media) else each for each in items])
+    return read if items is value else read[0]
+
+
+def _items(value: Any) -> Sequence[Any]:
+    """Give the items of a list or tuple; anything else is its only item."""
+    return cast("Sequence[Any]", value) if isinstance(value, (list, tuple)) else [value]
+
+
 def _is_context(annotation: Any) -> bool:
-    return inspect.isclass(annotation) and issubclass(annotation, Context)
+    if is_annotated(annotation) or get_origin(annotation) in UNIONS:
+        return any(map(_is_context, get_args(annotation)))
+    kind = get_origin(annotation) or annotation
+    return inspect.isclass(kind) and issubclass(kind, Context)
 
 
 def block_of(value: Any) -> ContentBlock | None:
-    """Make one content block of a value that is one, or stands for one."""
+    """Make one content block of a value that is one, or stands for one. What is embedded has a MIME type."""
     if isinstance(value, (Image, Audio, File)):
         return value.block()
     if isinstance(value, ResourceContents):
-        return EmbeddedResource(resource=value)
+        value = EmbeddedResource(resource=value)
+    if isinstance(value, EmbeddedResource) and value.resource.mime_type is None:
+        usual = BINARY if value.resource.text is None else "text/plain"
+        return replace(value, resource=replace(value.resource, mime_type=usual))
     return value if isinstance(value, (ContentBlock, UnknownContent)) else None
 
 
-def tool_result(value: Any, dump: Callable[[Any], Any], *, structured: bool, wrap: bool) -> CallToolResult:
+def tool_result(value: Any, dump: Callable[[Any], Any], *, structured: bool | None, wrap: bool) -> CallToolResult:
     """Make a tool's result of what its function returned.
 
-    `structured` says that the tool has an output schema, `wrap` that its JSON must become an object for this version.
+    `structured` says that the tool has an output schema, None that it wants no structured content even for a dict;
+    `wrap` that its JSON must become an object for this version.
     """
     if isinstance(value, str) and not structured:
         return CallToolResult(content=[TextContent(text=value)])
-    if isinstance(value, CallToolResult):
-        return replace(value)
     blocks = None if structured else _blocks(value)
     if blocks is not None:
         return CallToolResult(content=blocks)
@@ -196,7 +170,7 @@ def tool_result(value: Any, dump: Callable[[Any], Any], *, structured: bool, wra
     shown: Any = _NULL if json is None else json  # None would be left out
     text = value if isinstance(value, str) else msgspec.json.encode(json).decode()
     content: list[ContentBlock] = [TextContent(text=text)]
-    if not structured and not isinstance(json, dict):
+    if not structured and (structured is None or not isinstance(json, dict)):
         return CallToolResult(content=content)
     return CallToolResult(content=content, structured_content={"result": json} if wrap else shown)
 
@@ -205,7 +179,7 @@ def _blocks(value: Any) -> list[ContentBlock] | None:
     """Make content blocks of one such value or a list with at least one; its other items become text or JSON text."""
     if value is None:
         return []
-    items: Sequence[Any] = cast("Sequence[Any]", value) if isinstance(value, (list, tuple)) else [value]
+    items = _items(value)
     found = [block_of(item) for item in items]
     if not any(found):
         return None
@@ -213,7 +187,8 @@ def _blocks(value: Any) -> list[ContentBlock] | None:
 
 
 def _as_text(value: Any) -> TextContent:
-    return TextContent(text=value if isinstance(value, str) else msgspec.json.encode(value).decode())
+    text = value if isinstance(value, str) else msgspec.json.encode(value, enc_hook=encode_hook).decode()
+    return TextContent(text=text)
 
 
 def error_result(text: str) -> CallToolResult:
@@ -225,16 +200,10 @@ def contents_of(uri: str, value: Any, mime_type: str | None) -> ResourceContents
     """Make a resource's contents of text, bytes or any JSON value."""
     if isinstance(value, ResourceContents):
         return value
-    if isinstance(value, (Image, Audio, File)):
-        return contents_of(uri, value.read(), mime_type or value.kind())
+    if isinstance(value, Media):
+        return contents_of_bytes(uri, value.read(), mime_type or value.kind())
     if isinstance(value, (bytes, bytearray)):
-        mime_type = mime_type or "application/octet-stream"
-        text = None
-        if mime_type.startswith("text/"):
-            with suppress(UnicodeDecodeError):
-                text = value.decode()
-        blob = _base64(value) if text is None else None
-        return ResourceContents(uri=uri, mime_type=mime_type, text=text, blob=blob)
+        return contents_of_bytes(uri, value, mime_type or BINARY)
     usual = "text/plain" if isinstance(value, str) else "application/json"
     return ResourceContents(uri=uri, mime_type=mime_type or usual, text=_as_text(value).text)
 
@@ -249,18 +218,19 @@ def resource_result(uri: str, value: Any, mime_type: str | None) -> ReadResource
 
 
 def prompt_result(value: Any, description: str | None) -> GetPromptResult:
-    """Make a prompt's result of what its function returned: text, a message, or a list of either."""
+    """Make a prompt's result of what its function returned: text, a message, or a list of either.
+
+    Raises `TypeError` for messages that are none.
+    """
     if isinstance(value, GetPromptResult):
-        return replace(value)
-    items: Sequence[Any] = cast("Sequence[Any]", value) if isinstance(value, (list, tuple)) else [value]
-    return GetPromptResult(messages=[_message(item) for item in items], description=description)
+        return replace(value, messages=[_message(each) for each in value.messages])
+    return GetPromptResult(messages=[_message(item) for item in _items(value)], description=description)
 
 
 def _message(value: Any) -> PromptMessage:
-    if isinstance(value, PromptMessage):
-        return value
-    return PromptMessage(role="user", content=block_of(value) or _as_text(value))
-
-
-def _base64(data: bytes | bytearray) -> str:
-    return base64.b64encode(data).decode()
+    if not isinstance(value, PromptMessage):
+        return PromptMessage(role="user", content=block_of(value) or _as_text(value))
+    content = block_of(value.content)
+    if content is None or value.role not in get_args(Role):
+        raise TypeError(f"a PromptMessage is of user or assistant, its content a block such as TextContent: {value}")
+    return replace(value, content=content)

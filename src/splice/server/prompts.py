@@ -4,7 +4,6 @@ https://modelcontextprotocol.io/specification/2026-07-28/server/prompts
 https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/completion
 """
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -14,10 +13,12 @@ from splice.errors import InvalidParams, MethodNotFound
 from splice.protocol.capabilities import PromptsCapability, ServerCapabilities
 from splice.protocol.completion import COMPLETE, CompleteParams, CompleteResult, Completion, PromptReference
 from splice.protocol.prompts import PROMPTS_GET, PROMPTS_LIST, GetPromptResult, Prompt, PromptArgument
+from splice.protocol.uri import UriTemplate
 from splice.rules.extensions import AnyCapabilities, Extension, Served
 from splice.schema.functions import BadArguments
+from splice.schema.near import meant
 from splice.server.call import Call, InputRequired, Publish
-from splice.server.handlers import FeatureOptions, Handler, Invoke, invoker, prompt_result
+from splice.server.handlers import FeatureOptions, Handler, loaded, prompt_result
 from splice.server.resources import Resources
 from splice.server.sources import Features, Listing, Local
 
@@ -39,7 +40,7 @@ class PromptEntry(Struct, frozen=True, eq=False):
             PromptArgument(name=name, description=each.get("description"), required=name in schema.get("required", ()))
             for name, each in schema["properties"].items()
         ]
-        return cls(Prompt(**handler.described(options, arguments=arguments or None)), handler)
+        return cls(handler.define(Prompt, options, arguments=arguments or None), handler)
 
     async def run(self, call: Call) -> GetPromptResult | InputRequired:
         """Fill in the prompt. Raises `InvalidParams` for arguments that are missing or do not fit."""
@@ -47,7 +48,7 @@ class PromptEntry(Struct, frozen=True, eq=False):
             arguments = self.handler.signature.arguments_from_text(call.params.arguments or {})
         except BadArguments as error:
             raise InvalidParams(f"Invalid arguments for prompt {call.params.name}: {error}") from None
-        value = await self.handler.invoke(**self.handler.with_context(arguments, call))
+        value = await loaded(await self.handler.invoke(**self.handler.with_context(arguments, call)))
         return value if isinstance(value, InputRequired) else prompt_result(value, self.definition.description)
 
 
@@ -73,32 +74,52 @@ class Completions(Extension[Call]):
         super().__init__("completions", methods=(Served(COMPLETE, self.complete),))
         self._prompts = prompts
         self._resources = resources
-        self._functions: dict[str, dict[str, tuple[Invoke, int]]] = {}
+        self._handlers: dict[str, dict[str, Handler]] = {}
 
     def declare(self, capabilities: AnyCapabilities) -> None:
         """Declare completions, if there are any."""
-        if isinstance(capabilities, ServerCapabilities) and self._functions:
+        if isinstance(capabilities, ServerCapabilities) and self._handlers:
             capabilities.completions = {}
 
     def add(self, target: str, argument: str, fn: Callable[..., Any]) -> None:
-        """Complete `argument` of the prompt or URI template `target` by `fn(value)` or `fn(value, others)`."""
-        takes = min(len(inspect.signature(fn).parameters), 2)
-        is_async = inspect.iscoroutinefunction(fn) or inspect.iscoroutinefunction(type(fn).__call__)
-        self._functions.setdefault(target, {})[argument] = invoker(fn, is_async=is_async, blocking=True), takes
+        """Complete `argument` of the prompt or URI template `target` by `fn(value)` or `fn(value, others)`.
+
+        Raises `ValueError` for a target or argument that is not there, unless a source may have it, and `TypeError` for
+        a function that cannot be called so.
+        """
+        handler = Handler.of(fn, {})
+        if len(handler.signature.input_schema.get("required", ())) > 2:
+            raise TypeError(f"{handler.name}: a completion takes what was typed, and the arguments that are known")
+        self._check_target(target, argument)
+        self._handlers.setdefault(target, {})[argument] = handler
+
+    def _check_target(self, target: str, argument: str) -> None:
+        prompts, templates = self._prompts.listing, self._resources.templates
+        known = {uri: UriTemplate(uri).variables for uri, _ in templates.local.items()}
+        for name, prompt in prompts.local.items():
+            known[name] = tuple(each.name for each in prompt.definition.arguments or ())
+        if target not in known:
+            if len(prompts.sources) + len(templates.sources) == 2:
+                what = f"there is no prompt or resource template {target!r} to complete"
+                raise ValueError(f"{what}; add it first{meant(target, known)}")
+        elif argument not in known[target]:
+            raise ValueError(f"{target!r} has no argument {argument!r} to complete{meant(argument, known[target])}")
 
     async def complete(self, call: Call) -> CompleteResult:
         """Answer `completion/complete`. Where there is nothing to propose, that is not an error."""
-        if not self._functions:
+        if not self._handlers:
             raise MethodNotFound("This server completes nothing")
         params: CompleteParams = call.params
         target = params.ref.name if isinstance(params.ref, PromptReference) else params.ref.uri
-        if target not in self._functions and not await self._is_there(params):
+        if target not in self._handlers and not await self._is_there(params):
             raise InvalidParams(f"There is no prompt or resource template {target!r} here")
-        function, takes = self._functions.get(target, {}).get(params.argument.name, (None, 0))
-        if function is None:
+        handler = self._handlers.get(target, {}).get(params.argument.name)
+        if handler is None:
             return CompleteResult(completion=Completion(values=[]))
         known = (params.context.arguments if params.context else None) or {}
-        return CompleteResult(completion=completion_of(await function(*(params.argument.value, known)[:takes])))
+        values = zip(handler.signature.input_schema["properties"], (params.argument.value, known), strict=False)
+        value = await handler.invoke(**handler.with_context(dict(values), call))
+        return CompleteResult(completion=completion_of(value))
 
     async def _is_there(self, params: CompleteParams) -> bool:
         ref = params.ref

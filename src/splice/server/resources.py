@@ -24,7 +24,7 @@ from splice.protocol.uri import UriTemplate
 from splice.rules.extensions import Served
 from splice.schema.functions import BadArguments
 from splice.server.call import Call, InputRequired, Publish
-from splice.server.handlers import FeatureOptions, Handler, resource_result
+from splice.server.handlers import FeatureOptions, Handler, loaded, resource_result
 from splice.server.sources import Described, Entry, Features, Listing, Lists, Local
 
 R = TypeVar("R", bound=Resource | ResourceTemplate)
@@ -55,7 +55,7 @@ class ResourceEntry(Struct, Generic[R], frozen=True, eq=False):
             arguments = self.handler.signature.arguments_from_text(texts)
         except BadArguments as error:
             raise ResourceNotFound(f"Resource not found: {uri} ({error})", {"uri": uri}) from None
-        value = await self.handler.invoke(**self.handler.with_context(arguments, call))
+        value = await loaded(await self.handler.invoke(**self.handler.with_context(arguments, call)))
         return value if isinstance(value, InputRequired) else resource_result(uri, value, self.definition.mime_type)
 
 
@@ -84,15 +84,15 @@ class Resources(Features):
         """Offer what a function returns as a resource, or as a template where `uri` has variables.
 
         Raises `TypeError` when the function's parameters are not the template's variables, `ValueError` for a template
-        that is malformed or cannot be matched, and for a URI that is taken.
+        that is malformed or cannot be matched, for a URI that is not one or is taken, and for options that do not fit.
         """
         handler, template = Handler.of(fn, options), UriTemplate(uri)
         _check_parameters(handler, uri, set(template.variables))
-        fields = handler.described(options)
         if template.variables:
-            self.templates.local.add(ResourceEntry(ResourceTemplate(uri_template=uri, **fields), handler, template))
+            family = handler.define(ResourceTemplate, options, uri_template=uri)
+            self.templates.local.add(ResourceEntry(family, handler, template))
         else:
-            self.listing.local.add(ResourceEntry(Resource(uri=uri, **fields), handler, template))
+            self.listing.local.add(ResourceEntry(handler.define(Resource, options, uri=uri), handler, template))
 
     def remove(self, uri: str) -> None:
         """Offer a resource, or a template, no more. Raises `KeyError`."""

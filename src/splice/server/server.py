@@ -53,6 +53,8 @@ class ServerOptions(TypedDict, total=False):
     default."""
     page_size: int | None
     """Cuts lists into pages; None, the default, does not."""
+    strict: bool
+    """Refuses arguments that do not fit as they are, such as "5" for 5, instead of repairing them."""
     extensions: Sequence[Extension[Call]]
     """Methods and notifications beside those of the specification, or instead of them."""
 
@@ -80,6 +82,7 @@ class Server:
             page_size=options.get("page_size") or sys.maxsize,
             life=None if lifespan is None else Life(partial(lifespan, self)),
             sealer=Sealer(options.get("state_keys", ())),
+            strict=options.get("strict", False),
             publish=publish,
             read=self._resources.read_within,
         )
@@ -93,16 +96,19 @@ class Server:
     @overload
     def tool(self, fn: F) -> F: ...
     @overload
-    def tool(self, **options: Unpack[ToolOptions]) -> Callable[[F], F]: ...
-    def tool(self, fn: F | None = None, **options: Unpack[ToolOptions]) -> F | Callable[[F], F]:
-        """Decorate a function to offer it as a tool, with or without options."""
+    def tool(self, fn: str | None = None, **options: Unpack[ToolOptions]) -> Callable[[F], F]: ...
+    def tool(self, fn: F | str | None = None, **options: Unpack[ToolOptions]) -> F | Callable[[F], F]:
+        """Decorate a function to offer it as a tool, with or without options. A text in its place is its name."""
+        if isinstance(fn, str):
+            options["name"], fn = fn, None
         decorate: Callable[[F], F] = _decorator(lambda given: self.add_tool(given, **options))
         return decorate if fn is None else decorate(fn)
 
     def add_tool(self, fn: Callable[..., Any], **options: Unpack[ToolOptions]) -> None:
         """Offer a function as a tool. Name, description and schemas come from the function unless given.
 
-        Raises `TypeError` for a signature that cannot be called by name, `ValueError` for a name that is taken.
+        Raises `TypeError` for a signature that cannot be called by name, `ValueError` for a name that is taken and
+        for options that do not fit.
         """
         self._tools.listing.local.add(ToolEntry(fn, options))
 
@@ -130,9 +136,11 @@ class Server:
     @overload
     def prompt(self, fn: F) -> F: ...
     @overload
-    def prompt(self, **options: Unpack[FeatureOptions]) -> Callable[[F], F]: ...
-    def prompt(self, fn: F | None = None, **options: Unpack[FeatureOptions]) -> F | Callable[[F], F]:
-        """Decorate a function to offer it as a prompt, with or without options."""
+    def prompt(self, fn: str | None = None, **options: Unpack[FeatureOptions]) -> Callable[[F], F]: ...
+    def prompt(self, fn: F | str | None = None, **options: Unpack[FeatureOptions]) -> F | Callable[[F], F]:
+        """Decorate a function to offer it as a prompt, as `tool` does."""
+        if isinstance(fn, str):
+            options["name"], fn = fn, None
         decorate: Callable[[F], F] = _decorator(lambda given: self.add_prompt(given, **options))
         return decorate if fn is None else decorate(fn)
 
@@ -145,9 +153,10 @@ class Server:
         self._prompts.listing.local.remove(name)
 
     def completion(self, target: str, argument: str) -> Callable[[F], F]:
-        """Decorate a function that completes `argument` of the prompt or URI template `target`.
+        """Decorate a function that completes `argument` of the prompt or URI template `target`, which is there already.
 
-        It takes what was typed so far, and if it wants them the arguments that are known, and returns the values.
+        It takes what was typed so far, then if it wants them the arguments that are known, and a `Context` anywhere; it
+        returns the values. Raises `ValueError` for a target or argument that is not there.
         """
         return _decorator(lambda given: self._completions.add(target, argument, given))
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from splice.errors import InvalidRequest, MethodNotFound
+from splice.errors import InvalidParams, InvalidRequest, MethodNotFound
 from splice.protocol.capabilities import ServerCapabilities
 from splice.protocol.jsonrpc import Notification
 from splice.protocol.lifecycle import (
@@ -45,6 +45,7 @@ from splice.protocol.subscriptions import (
     ResourceUpdatedParams,
     SubscriptionFilter,
 )
+from splice.protocol.uri import is_uri
 from splice.protocol.wire import EmptyResult
 from splice.rules.eras import discoverable_versions, handshake_version
 from splice.rules.extensions import AnyCapabilities, Extension, Served
@@ -204,6 +205,8 @@ class Subscriptions(Extension[Call]):
         session, uri = session_of(call), call.params.uri
         if call.home.capabilities().resources is None:
             raise MethodNotFound("This server offers no resources")
+        if not is_uri(uri):
+            raise InvalidParams(f"{uri[:200]!r} is not a URI")
         if len(session.subscriptions) >= MAX_SUBSCRIPTIONS and uri not in session.subscriptions:
             raise InvalidRequest(f"This session has {MAX_SUBSCRIPTIONS} subscriptions, and may have no more")
         session.subscriptions.add(uri)

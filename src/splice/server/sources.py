@@ -9,7 +9,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/server
 
 import base64
 import threading
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
@@ -27,6 +27,7 @@ from splice.protocol.tools import Tool
 from splice.protocol.versions import Facts
 from splice.protocol.wire import PageResult
 from splice.rules.extensions import AnyCapabilities, Extension, Served
+from splice.schema.near import meant
 from splice.server.call import Call, Publish
 
 D = TypeVar("D", bound=Struct)
@@ -116,6 +117,10 @@ class Local(Generic[D]):
     def get(self, key: str) -> Entry[D] | None:
         """Look an entry up by its name."""
         return self._entries.get(key)
+
+    def items(self) -> Iterable[tuple[str, Entry[D]]]:
+        """List all entries, each with its name."""
+        return tuple(self._entries.items())
 
     async def entries(self) -> Sequence[Entry[D]]:
         """List all entries: the same object as long as nothing changed."""
@@ -212,7 +217,8 @@ class Listing(Generic[D]):
         """Find the entry that a request names. Raises `InvalidParams`."""
         entry = await self.find(name)
         if entry is None:
-            raise InvalidParams(f"Unknown {self.local.noun}: {name}")
+            known = [key_of(each) for source in self.sources for each in await source.entries()]
+            raise InvalidParams(f"Unknown {self.local.noun}: {name[:200]!r}{meant(name, known)}")
         return entry
 
     async def page(self, call: Call) -> PageResult | Raw:

@@ -3,27 +3,36 @@
 https://modelcontextprotocol.io/specification/2026-07-28/server/tools
 """
 
+import asyncio
+import logging
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any
 
 import msgspec
 from msgspec import Raw
 from msgspec.structs import replace
 
-from splice.errors import InternalError, InvalidParams, MCPError, RPCError
+from splice.errors import InternalError, InvalidParams, MCPError, RPCError, ToolError
 from splice.protocol.capabilities import ToolsCapability
 from splice.protocol.tools import TOOLS_CALL, TOOLS_LIST, CallToolParams, CallToolResult, Tool, ToolAnnotations
 from splice.protocol.versions import Facts
 from splice.rules.extensions import Served
 from splice.rules.http.headers import check_param_headers, header_parameters
 from splice.schema.functions import BadArguments
+from splice.schema.repairs import Repairs, repaired
 from splice.server.call import Call, InputRequired, Publish
-from splice.server.context import Context, reader_of
+from splice.server.context import Context
 from splice.server.failures import culprit, questions_in, report
-from splice.server.handlers import FeatureOptions, Handler, error_result, tool_result
+from splice.server.handlers import FeatureOptions, Handler, Invoke, error_result, loaded, tool_result
 from splice.server.sources import Entry, Features, Listing, Local
 
-NO_ARGUMENTS = Raw(b"{}")
+log = logging.getLogger("splice.server")
+
+NO_ARGUMENTS, NULL = Raw(b"{}"), Raw(b"null")
+
+REPAIRED = "splice/repaired"
+"""The key in a result's `_meta` that lists what was repaired in the arguments."""
 
 
 class ToolOptions(FeatureOptions, total=False):
@@ -33,35 +42,58 @@ class ToolOptions(FeatureOptions, total=False):
     """Hints for the client: read-only, destructive, ..."""
     input_schema: dict[str, Any]
     """JSON Schema of the arguments, instead of the signature's; the function then takes them as one checked dict."""
-    output_schema: dict[str, Any]
-    """JSON Schema of the structured result, instead of the return annotation's."""
+    output_schema: dict[str, Any] | None
+    """JSON Schema of the structured result, instead of the return annotation's; None for no structured result."""
+    validate: bool
+    """Whether results are held against the output schema. By default those are that Python's types say nothing of."""
+    timeout: float
+    """After how many seconds the model is told that it takes too long. A thread goes on: nothing can stop it."""
 
 
 class ToolEntry:
     """One tool: its definition and the function behind it."""
 
-    __slots__ = ("_arguments", "_context_name", "_dump", "_invoke", "_structured", "_wraps", "definition", "mirrored")
+    __slots__ = (
+        *("_arguments", "_context_name", "_dump", "_invoke", "_plain", "_promise", "_structured", "_wraps"),
+        *("definition", "mirrored"),
+    )
 
     def __init__(self, fn: Callable[..., Any], options: ToolOptions) -> None:
-        """Read a tool off a function. Raises `TypeError` for one that cannot be called by name."""
+        """Read a tool off a function.
+
+        Raises `TypeError` for one that cannot be called by name, `ValueError` for options that do not fit.
+        """
         handler = Handler.of(fn, options)
-        said, given = handler.signature, options.get("input_schema")
-        fields = handler.described(options, input_schema=said.input_schema, output_schema=said.output_schema)
-        self.definition = Tool(**fields)
+        said, given, promised = handler.signature, options.get("input_schema"), options.get("output_schema")
+        schemas = {"input_schema": said.input_schema, "output_schema": said.output_schema}
+        self.definition = handler.define(Tool, options, **schemas)
         self.mirrored = mirrored_arguments(self.definition)
         """The arguments that HTTP headers must repeat."""
-        self._arguments: Callable[[Raw], dict[str, Any]] = said.arguments if given is None else _checked(handler, given)
+        self._arguments: Callable[[Raw], dict[str, Any]] = (
+            said.arguments if given is None else _checked(handler, self.definition)
+        )
         self._context_name = handler.context_name
-        self._invoke = handler.invoke
-        self._dump = said.dump
-        self._structured = self.definition.output_schema is not None
+        self._invoke = _limited(handler.invoke, self.definition.name, options.get("timeout"))
+        self._structured = (
+            None if "output_schema" in options and promised is None else bool(self.definition.output_schema)
+        )
+        keeps = self._structured and options.get("validate", True)
+        self._promise = _Promise(self.definition, said.dump) if keeps else None
+        """What results are held against that the return annotation says nothing of."""
+        self._dump = self._plain = said.dump
+        if self._promise is not None and (promised is not None or "validate" in options):
+            _ = self._promise.check
+            self._dump = self._promise.write
         self._wraps = is_wrapped(self.definition)
 
     async def run(self, call: Call) -> CallToolResult | InputRequired:
         """Call the function. Raises what it raises, and `BadArguments`."""
-        given = call.params.arguments
+        given, repairs = call.params.arguments, None
         context = self._context_name and Context(call)  # first of all, as it refuses a state that is not ours
-        arguments = self._arguments(NO_ARGUMENTS if given is None else given)
+        try:
+            arguments = self._arguments(NO_ARGUMENTS if given is None else given)
+        except BadArguments as refused:
+            arguments, repairs = self._repaired(call, refused)
         if self._context_name is not None:
             arguments[self._context_name] = context
         value = await self._invoke(**arguments)
@@ -70,22 +102,118 @@ class ToolEntry:
                 name = self.definition.name
                 raise InternalError(f"{name} returns InputRequired but takes no Context to find the answers in")
             return value
-        wrap = self._wraps and not call.declared.facts.any_structured_content
-        return tool_result(value, self._dump, structured=self._structured, wrap=wrap)
+        if isinstance(value, CallToolResult):
+            result = self._made_by_hand(value, call.declared.facts)
+        else:
+            if not (self._structured or isinstance(value, str)):
+                value = await loaded(value)
+            wrap = self._wraps and not call.declared.facts.any_structured_content
+            result = tool_result(value, self._dump, structured=self._structured, wrap=wrap)
+        if repairs:
+            result.meta = (result.meta or {}) | {REPAIRED: repairs}
+        return result
+
+    def _repaired(self, call: Call, refused: BadArguments) -> tuple[dict[str, Any], Repairs]:
+        """Read arguments once more, as they were meant. Raises `refused` where that is not clear, or not wanted."""
+        if call.home.strict or call.params.arguments is None:
+            raise refused
+        json, repairs = repaired(self.definition.input_schema, call.params.arguments)
+        try:
+            arguments = self._arguments(Raw(json)) if repairs else None
+        except BadArguments:
+            arguments = None
+        if arguments is None:
+            raise refused
+        log.info("repaired arguments of %s: %r", self.definition.name, repairs)
+        return arguments, repairs
+
+    def _made_by_hand(self, result: CallToolResult, facts: Facts) -> CallToolResult:
+        """Hold a result that the function built against the output schema. Raises `Mismatch`."""
+        content, promise = result.structured_content, None if result.is_error else self._promise
+        if content is None:
+            if promise is not None:
+                raise TypeError(f"{self.definition.name} has an output schema, but returned no structured content")
+        elif promise is not None or not facts.any_structured_content:
+            content = self._plain(content) if promise is None else promise.write(content)
+            if not facts.any_structured_content and (self._wraps or not isinstance(content, dict)):
+                content = {"result": content}
+            return replace(result, structured_content=NULL if content is None else content)
+        return replace(result)
 
 
-def _checked(handler: Handler, schema: dict[str, Any]) -> Callable[[Raw], dict[str, Any]]:
+def _limited(invoke: Invoke, name: str, seconds: float | None) -> Invoke:
+    """Call a function for so long, and then cancel it and tell the model. Raises `ValueError` for no time at all."""
+    if seconds is None:
+        return invoke
+    if seconds <= 0:
+        raise ValueError(f"tool {name!r}: timeout is a number of seconds above 0, not {seconds!r}")
+
+    async def limited(**arguments: Any) -> Any:
+        limit = asyncio.timeout(seconds)
+        try:
+            async with limit:
+                return await invoke(**arguments)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            raise ToolError(f"The tool {name} took longer than {seconds:g} s") from None
+
+    return limited
+
+
+class _Promise:
+    """The output schema of a tool, and how its results keep to it."""
+
+    def __init__(self, definition: Tool, dump: Callable[[Any], Any]) -> None:
+        self._name = definition.name
+        self._schema = definition.output_schema or {}
+        self._dump = dump
+
+    @cached_property
+    def check(self) -> Callable[[Any], None]:
+        """The check against the schema, made when it is needed first. Raises `ValueError` for one that is not valid."""
+        return _check_by(self._schema, self._name, "output_schema")
+
+    def write(self, value: Any) -> Any:
+        """Turn a result into JSON values that fit. Raises `Mismatch`."""
+        from splice.schema.validate import Mismatch, OverBudget  # noqa: PLC0415 - it is not small
+
+        json = self._dump(value)
+        try:
+            self.check(json)
+        except OverBudget as error:
+            log.warning("a result of %s was not held against its output schema: %s", self._name, error)
+        except Mismatch as error:
+            raise Mismatch(f"{self._name} returned what breaks its own output schema: {error}") from None
+        return json
+
+
+def _check_by(schema: dict[str, Any], name: str, option: str) -> Callable[[Any], None]:
+    """Tell how to check by a schema. Raises `ValueError` for one that is not valid, or too costly."""
+    from splice.schema.validate import BadSchema, validator  # noqa: PLC0415 - most tools write none
+
+    try:
+        return validator(schema).check
+    except BadSchema as error:
+        raise type(error)(f"tool {name!r}: {option}: {error}") from None
+
+
+def _checked(handler: Handler, definition: Tool) -> Callable[[Raw], dict[str, Any]]:
     """Tell how to read arguments whose schema the author wrote: as one dict that is checked against it."""
+    schema, name = definition.input_schema, definition.name
+    if schema.get("type") != "object":
+        raise ValueError(f'tool {name!r}: input_schema: arguments are an object; give it "type": "object"')
     names: list[str] = list(handler.signature.input_schema["properties"])
     if len(names) != 1:
         raise TypeError(
             f"{handler.name}: with an input_schema the function takes all arguments as one dict, in one parameter"
         )
-    fitting = reader_of(schema)
+    check = _check_by(schema, name, "input_schema")
 
     def read(arguments: Raw) -> dict[str, Any]:
         try:
-            given = fitting(msgspec.json.decode(arguments))
+            given = msgspec.json.decode(arguments)
+            check(given)
         except ValueError as error:  # `Mismatch`, and numbers beyond all bounds
             raise BadArguments(str(error)) from None
         return {names[0]: given}

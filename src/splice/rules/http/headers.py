@@ -230,7 +230,7 @@ def _schemas(
     What sits under other keywords is walked whatever it is: lists, maps of schemas, keywords that nobody knows.
     """
     if isinstance(schema, list):
-        for each in cast("list[Any]", schema):
+        for each in cast("Sequence[Any]", schema):
             yield from _schemas(each, path, False)
     keywords = _object(schema)
     if keywords:
