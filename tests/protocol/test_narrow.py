@@ -35,6 +35,7 @@ from splice.protocol.prompts import GetPromptResult, PromptMessage
 from splice.protocol.resources import ListResourcesResult, Resource
 from splice.protocol.tools import CallToolParams, CallToolResult, ListToolsResult, Tool, ToolAnnotations, ToolExecution
 from splice.protocol.versions import (
+    FACTS,
     LATEST_HANDSHAKE,
     LATEST_MODERN,
     V2024_11_05,
@@ -258,3 +259,34 @@ def test_any_value_of_any_type_in_any_version(kind: type[Struct], data: st.DataO
         if covers(span_of(kind), version):
             assert list(foreign(narrowed, version)) == []
             assert (narrowed is value) is (list(foreign(value, version)) == [])
+
+
+FORM: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "minLength": 1, "default": "Ann"},
+        "count": {"type": "integer", "default": 3},
+        "sure": {"type": "boolean", "default": True},
+        "size": {"type": "string", "oneOf": [{"const": "s", "title": "Small"}, {"const": "l"}], "default": "s"},
+    },
+    "required": ["name"],
+}
+
+
+@pytest.mark.parametrize("version", [each for each in VERSIONS if FACTS[each].elicitation])
+def test_forms_hold_what_their_version_has(version: str) -> None:
+    narrowed = narrow(ElicitParams(message="m", requested_schema=FORM), version).requested_schema
+    if FACTS[version].rich_forms:
+        assert narrowed is FORM
+        return
+    assert narrowed == FORM | {
+        "properties": {
+            "name": {"type": "string", "minLength": 1},
+            "count": {"type": "integer"},
+            "sure": {"type": "boolean", "default": True},
+            "size": {"type": "string", "enum": ["s", "l"], "enumNames": ["Small", "l"]},
+        }
+    }
+    listing = {"type": "object", "properties": {"sizes": {"type": "array", "items": {"enum": ["s", "l"]}}}}
+    with pytest.raises(ValueError, match=f"^the form's field 'sizes' is a list of choices, .* {version} cannot show$"):
+        narrow(ElicitParams(message="m", requested_schema=listing), version)

@@ -37,6 +37,7 @@ TABLE = {
     "elicitation": "--xxx",
     "url_elicitation": "---xx",
     "sampling_tools": "---xx",
+    "rich_forms": "---xx",
     "bad_arguments_are_results": "---xx",
     "any_structured_content": "----x",
     "empty_cursor": "----x",

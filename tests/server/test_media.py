@@ -1,12 +1,17 @@
 """Images, sounds and files as results: from bytes and from paths."""
 
+import os
+import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from splice import Audio, File, Image
-from splice.protocol.content import AudioContent, EmbeddedResource, ImageContent
+from splice import Audio, File, Image, Server
+from splice.protocol.content import AudioContent, EmbeddedResource, ImageContent, ResourceContents
 from splice.server.handlers import block_of, contents_of
+from splice.server.media import Media
+from support.caller import Caller
 
 
 def test_an_image_knows_its_type_from_what_is_said_then_from_its_path(tmp_path: Path) -> None:
@@ -51,3 +56,90 @@ def test_what_stands_for_no_content_is_none() -> None:
 def test_contents_are_written_by_the_first_type_that_is_known() -> None:
     assert contents_of("x:y", Image(b"p"), None).mime_type == "image/png"
     assert contents_of("x:y", Image(b"p"), "image/x").mime_type == "image/x"
+
+
+@pytest.mark.parametrize(
+    ("media", "kind"),
+    [
+        (Image(data=b"x", format="png"), "image/png"),
+        (Image(data=b"x", format="jpg"), "image/jpeg"),
+        (Image(path="a.gif"), "image/gif"),
+        (Image(path="a.gif", format="webp"), "image/webp"),
+        (Audio(data=b"x", format="mp3"), "audio/mpeg"),
+        (Audio(data=b"x", format="wav"), "audio/wav"),
+        (File(data=b"x", format="pdf"), "application/pdf"),
+        (File(data=b"x", format="txt"), "text/plain"),
+        (File(data=b"x", format="odd1"), "application/odd1"),
+        (Image(b"x", "image/x", format="png"), "image/x"),
+    ],
+)
+def test_names_that_people_know(media: Image | Audio | File, kind: str) -> None:
+    assert media.kind() == kind
+
+
+@pytest.mark.parametrize("make", [Image, Audio, File])
+def test_media_are_made_of_one_thing(make: Any) -> None:
+    for given in ({}, {"data": b"x", "path": "y"}, {"source": b"", "data": b""}):
+        with pytest.raises(TypeError, match=rf"^{make.__name__} takes bytes or a path"):
+            make(**given)
+    with pytest.raises(ValueError, match=r"^'png' is not a MIME type such as .*; write format='png'$"):
+        make(b"x", "png")
+
+
+def test_a_relative_path_tells_its_name_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("sub").mkdir()
+    Path("sub/a.txt").write_text("x", encoding="utf-8")
+    assert File("sub/a.txt").block().resource.uri == "file:///a.txt"
+    assert File("sub/a.txt", uri="x:y").block().resource.uri == "x:y"
+
+
+def test_only_regular_files_are_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", tmp_path, Path("/dev/zero")):
+        with pytest.raises(OSError, match=f"^{path.name} is not a regular file$"):
+            File(path).read()
+
+
+async def test_files_are_read_on_a_thread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, threads = tmp_path / "a.txt", list[int]()
+    path.write_text("x", encoding="utf-8")
+    read = Media.read
+
+    def noting(self: Media) -> bytes:
+        if not isinstance(self.source, bytes):
+            threads.append(threading.get_ident())
+        return read(self)
+
+    monkeypatch.setattr(Media, "read", noting)
+    server = Server("s")
+
+    @server.tool
+    async def one() -> File:
+        return File(path)
+
+    @server.tool
+    async def several() -> list[Any]:
+        return ["a", Image(path), File(b"b")]
+
+    server.add_resource(one, "x://one")
+    server.add_prompt(several)
+    caller = await Caller(server).open()
+    assert (await caller.call("one"))["content"][0]["resource"]["text"] == "x"
+    assert [each["type"] for each in (await caller.call("several"))["content"]] == ["text", "image", "resource"]
+    assert (await caller.result("resources/read", {"uri": "x://one"}))["contents"][0]["text"] == "x"
+    assert len((await caller.result("prompts/get", {"name": "several"}))["messages"]) == 3
+    assert len(threads) == 4
+    assert threading.get_ident() not in threads
+
+
+def test_what_is_embedded_has_a_mime_type() -> None:
+    for contents, kind in (
+        (ResourceContents(uri="x:y", text="t"), "text/plain"),
+        (ResourceContents(uri="x:y", blob=""), "application/octet-stream"),
+        (ResourceContents(uri="x:y", text="t", mime_type="text/x"), "text/x"),
+    ):
+        for value in (contents, EmbeddedResource(resource=contents)):
+            block = block_of(value)
+            assert isinstance(block, EmbeddedResource)
+            assert block.resource.mime_type == kind

@@ -5,13 +5,14 @@ import asyncio
 import threading
 from typing import Annotated, Any
 
+import pydantic
 import pytest
 
-from splice import Context, Image, InputRequired, Server, ToolError
+from splice import Context, Image, InputRequired, Local, Server, ToolError
 from splice.errors import InvalidParams
 from splice.protocol.completion import Completion
 from splice.protocol.content import TextContent
-from splice.protocol.prompts import GetPromptResult, PromptMessage
+from splice.protocol.prompts import GetPromptResult, Prompt, PromptMessage
 from splice.protocol.versions import VERSIONS
 from splice.protocol.wire import Icon
 from support.caller import ASKING, LEGACY, MODERN, Caller, accept, fixed
@@ -302,3 +303,104 @@ async def test_a_whole_completion_passes_as_it_is_and_a_server_without_any_offer
 
     assert (await caller.result("completion/complete", params))["completion"] == {"values": ["one"], "total": 9}
     assert (await Caller(server, MODERN[0]).open()).server.service.home.capabilities().completions == {}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        PromptMessage(role="user", content="hi"),  # type: ignore[arg-type]  # on purpose
+        PromptMessage(role="system", content=TextContent(text="hi")),  # type: ignore[arg-type]  # on purpose
+        GetPromptResult(messages=[PromptMessage(role="user", content="hi")]),  # type: ignore[arg-type]  # on purpose
+        object(),
+    ],
+    ids=str,
+)
+async def test_a_message_that_is_none_is_an_error_of_the_server(value: Any, caplog: pytest.LogCaptureFixture) -> None:
+    server = Server("s")
+    server.add_prompt(lambda: value, name="p")
+    caller = await Caller(server, MODERN[0]).open()
+    error = await caller.error("prompts/get", {"name": "p"})
+    assert error["code"] == -32603
+    assert "prompts/get failed" in caplog.text
+
+
+async def test_models_of_pydantic_are_written_as_json() -> None:
+    server = Server("s")
+    server.add_prompt(lambda: [Note(text="a")], name="p")
+    server.add_resource(lambda: [Note(text="a")], "x://notes")
+    caller = await Caller(server, MODERN[0]).open()
+    (message,) = (await caller.result("prompts/get", {"name": "p"}))["messages"]
+    assert message["content"]["text"] == '{"text":"a"}'
+    (contents,) = (await caller.result("resources/read", {"uri": "x://notes"}))["contents"]
+    assert contents["text"] == '[{"text":"a"}]'
+
+
+class Note(pydantic.BaseModel):
+    text: str
+
+
+async def test_a_completion_takes_a_context_anywhere() -> None:
+    server = Server("s")
+    server.add_prompt(lambda a, b, c: f"{a}{b}{c}", name="p")
+
+    @server.completion("p", "a")
+    async def first(ctx: Context, typed: str) -> list[str]:
+        return [ctx.method, typed]
+
+    @server.completion("p", "b")
+    def last(typed: str, known: dict[str, str], more: int = 1, ctx: Context | None = None) -> list[str]:
+        assert ctx is not None
+        return [typed, known["a"], str(more)]
+
+    @server.completion("p", "c")
+    async def second(typed: str, ctx: Context) -> list[str]:
+        return [typed, ctx.method]
+
+    caller = await Caller(server, MODERN[0]).open()
+    method = "completion/complete"
+    for name, values in (("a", [method, "x"]), ("b", ["x", "k", "1"]), ("c", ["x", method])):
+        params = {
+            "ref": {"type": "ref/prompt", "name": "p"},
+            "argument": {"name": name, "value": "x"},
+            "context": {"arguments": {"a": "k"}},
+        }
+        assert (await caller.result("completion/complete", params))["completion"]["values"] == values
+
+
+def test_what_cannot_be_completed_is_refused_at_once() -> None:
+    server = Server("s")
+    server.add_prompt(lambda topic: topic, name="review")
+    server.add_resource(lambda name: name, "x://{name}")
+    nothing = "there is no prompt or resource template 'reveiw' to complete; add it first. Did you mean 'review'?"
+    for target, argument, message in (
+        ("reveiw", "topic", nothing),
+        ("review", "topics", "'review' has no argument 'topics' to complete. Did you mean 'topic'?"),
+        ("x://{name}", "id", "'x://{name}' has no argument 'id' to complete"),
+    ):
+        with pytest.raises(ValueError) as caught:
+            server.completion(target, argument)(lambda typed: [typed])
+        assert str(caught.value) == message
+    with pytest.raises(TypeError, match="a completion takes what was typed, and the arguments that are known"):
+        server.completion("review", "topic")(lambda a, b, c: [a, b, c])
+    server.add_source("prompts", Local[Prompt]("prompt"))
+    server.completion("theirs", "topic")(lambda typed: [typed])
+
+
+async def test_a_name_may_be_given_by_place_and_a_context_be_optional() -> None:
+    server = Server("s")
+
+    @server.tool("sum", title="Sum")
+    async def add(a: int, ctx: Context | None = None) -> str:
+        return f"{a} {ctx is not None}"
+
+    @server.prompt("greet")
+    def greeting(ctx: "Context | None" = None) -> str:
+        return f"hello {ctx is not None}"
+
+    caller = await Caller(server, MODERN[0]).open()
+    assert await caller.text("sum", {"a": 1}) == "1 True"
+    (message,) = (await caller.result("prompts/get", {"name": "greet"}))["messages"]
+    assert message["content"]["text"] == "hello True"
+    assert (add.__name__, greeting.__name__) == ("add", "greeting")
+    (tool,) = (await caller.result("tools/list"))["tools"]
+    assert (tool["title"], list(tool["inputSchema"]["properties"])) == ("Sum", ["a"])

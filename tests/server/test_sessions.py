@@ -107,3 +107,10 @@ async def test_ping_is_answered_with_nothing(version: str) -> None:
     assert (await caller.send("ping"))["result"] == {}
     await caller.open()
     assert await caller.result("ping") == {}
+
+
+@pytest.mark.parametrize("uri", ["not a uri at all", "", "1x://y", "http://["])
+async def test_what_is_not_a_uri_cannot_be_subscribed_to(uri: str) -> None:
+    caller = await Caller(example(), LEGACY[-1]).open()
+    error = await caller.error("resources/subscribe", {"uri": uri})
+    assert (error["code"], error["message"]) == (-32602, f"{uri!r} is not a URI")

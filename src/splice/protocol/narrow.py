@@ -25,8 +25,8 @@ from splice.protocol.content import (
     ToolResultContent,
     ToolUseContent,
 )
-from splice.protocol.input import SamplingMessage
-from splice.protocol.versions import Since, Until, exists
+from splice.protocol.input import ElicitParams, SamplingMessage
+from splice.protocol.versions import FACTS, Since, Until, exists
 
 T = TypeVar("T")
 
@@ -41,7 +41,7 @@ def narrow(value: T, version: str) -> T:
     """Leave out of a Struct what `version` lacks. Anything but a Struct is returned as it is.
 
     Raises `ValueError` for a version this package does not know, and for what cannot be said without the part that
-    is missing: an elicitation by URL before there was any.
+    is missing: an elicitation by URL before there was any, a form with a list of choices.
     """
     step = _step(cast("type", type(value)), version)
     return value if step is None else step(value)
@@ -68,6 +68,8 @@ def _step(kind: type, version: str) -> Step | None:
             gone.append(field.name)
         elif _lacks(field.type, version):
             steps.append((field.name, partial(_way(field.type, version), partial(narrow, version=version))))
+    if kind is ElicitParams and not FACTS[version].rich_forms:
+        steps.append(("requested_schema", partial(_plain_form, version)))
     return partial(_struct, gone, steps) if gone or steps else None
 
 
@@ -122,6 +124,28 @@ def _one_block(step: Step, content: Any) -> Any:
     blocks: list[SamplingBlock] = list(map(step, cast("list[SamplingBlock]", content)))
     texts = [block.text if isinstance(block, TextContent) else _note(block) for block in blocks]
     return blocks[0] if len(blocks) == 1 else TextContent(text="\n".join(texts))
+
+
+def _plain_form(version: str, form: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Ask for the same with plain choices, and with no defaults but those of booleans."""
+    fields: object = (form or {}).get("properties")
+    if form is None or not isinstance(fields, dict):
+        return form
+    plain: dict[str, Any] = {}
+    for name, field in cast("dict[str, Any]", fields).items():
+        if not isinstance(field, dict) or field.get("type") == "array":
+            raise ValueError(f"the form's field {name!r} is a list of choices, which clients of {version} cannot show")
+        plain[name] = _plain_field(cast("dict[str, Any]", field))
+    return form | {"properties": plain}
+
+
+def _plain_field(field: dict[str, Any]) -> dict[str, Any]:
+    gone = {"oneOf", *(() if field.get("type") == "boolean" else ("default",))}
+    plain = {word: value for word, value in field.items() if word not in gone}
+    if choices := field.get("oneOf"):
+        plain["enum"] = [choice["const"] for choice in choices]
+        plain["enumNames"] = [choice.get("title", choice["const"]) for choice in choices]
+    return plain
 
 
 def _as_text(block: LaterBlock, version: str) -> TextContent:

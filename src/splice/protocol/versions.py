@@ -61,6 +61,8 @@ class Facts(Struct, frozen=True, kw_only=True):
     """The server may ask the user at all."""
     url_elicitation: bool = False
     """...and may send them to a URL."""
+    rich_forms: bool = False
+    """...with lists of choices, a title beside each choice, and defaults for more than booleans."""
     sampling_tools: bool = False
     """Sampling requests may offer tools."""
     bad_arguments_are_results: bool = False
@@ -88,6 +90,7 @@ _2025_11_25 = replace(
     version=V2025_11_25,
     priming_event=True,
     url_elicitation=True,
+    rich_forms=True,
     sampling_tools=True,
     bad_arguments_are_results=True,
     codes={MISSING_CLIENT_CAPABILITY: INVALID_REQUEST},
