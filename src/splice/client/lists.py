@@ -74,12 +74,7 @@ class KnownTools:
         schema = self._promised.get(name)
         if schema is None or not isinstance(result, CallToolResult) or result.is_error:
             return
-        from splice.schema.validate import (  # noqa: PLC0415 - most tools promise nothing
-            BadSchema,
-            Mismatch,
-            OverBudget,
-            validator,
-        )
+        from splice.schema.validate import BadSchema, Mismatch, OverBudget, validator  # noqa: PLC0415 - it is not small
 
         content = result.structured_content
         try:
