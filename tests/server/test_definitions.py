@@ -13,6 +13,7 @@ from splice.protocol.wire import Icon
 ICON = Icon(src="https://example.com/a.png", mime_type="image/png", sizes=["48x48"])
 
 
+ALL: Any = ["all"]
 BAD_NAMES = ["", "a b", "a,b", "é", "a" * 129, "a\n", "a\x1b[0m", "<lambda>"]
 
 
@@ -86,9 +87,9 @@ def test_what_the_specification_allows(add: Callable[[Server], None]) -> None:
         ),
         (resource(annotations=Annotations(priority=2)), "2.0 is not a priority: it is between 0 and 1"),
         (
-            resource(annotations=Annotations(audience=["all"])),
+            resource(annotations=Annotations(audience=ALL)),
             "Invalid enum value 'all' - at `$.annotations.audience[0]`",
-        ),  # type: ignore[list-item]  # on purpose
+        ),
         (resource(mime_type="text"), "'text' is not a MIME type"),
         (resource(mime_type="text/"), "'text/' is not a MIME type"),
         *((resource(uri), f"{uri!r} is not a URI") for uri in ("1x://y", "http://[", "notes", "x://ü")),

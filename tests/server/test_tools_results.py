@@ -134,7 +134,7 @@ async def test_structured_content_made_by_hand_is_wrapped_like_any_other(
 )
 def test_a_schema_that_cannot_be_used_is_refused_at_once(option: str, schema: JSON, message: str) -> None:
     with pytest.raises(BadSchema, match=rf"^tool 't': {option}: ") as caught:
-        Server("s").add_tool(takes_one, name="t", **{option: schema})  # type: ignore[arg-type]  # on purpose
+        Server("s").add_tool(takes_one, name="t", **{option: schema})
     assert message in str(caught.value)
 
 

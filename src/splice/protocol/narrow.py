@@ -128,18 +128,16 @@ def _one_block(step: Step, content: Any) -> Any:
 
 def _plain_form(version: str, form: dict[str, Any] | None) -> dict[str, Any] | None:
     """Ask for the same with plain choices, and with no defaults but those of booleans."""
-    fields: object = (form or {}).get("properties")
+    fields: Any = form and form.get("properties")
     if form is None or not isinstance(fields, dict):
         return form
-    plain: dict[str, Any] = {}
-    for name, field in cast("dict[str, Any]", fields).items():
-        if not isinstance(field, dict) or field.get("type") == "array":
-            raise ValueError(f"the form's field {name!r} is a list of choices, which clients of {version} cannot show")
-        plain[name] = _plain_field(cast("dict[str, Any]", field))
-    return form | {"properties": plain}
+    given = cast("dict[str, dict[str, Any]]", fields)
+    return form | {"properties": {name: _plain_field(name, each, version) for name, each in given.items()}}
 
 
-def _plain_field(field: dict[str, Any]) -> dict[str, Any]:
+def _plain_field(name: str, field: dict[str, Any], version: str) -> dict[str, Any]:
+    if field.get("type") == "array":
+        raise ValueError(f"the form's field {name!r} is a list of choices, which clients of {version} cannot show")
     gone = {"oneOf", *(() if field.get("type") == "boolean" else ("default",))}
     plain = {word: value for word, value in field.items() if word not in gone}
     if choices := field.get("oneOf"):
