@@ -24,7 +24,7 @@ from splice.schema.repairs import Repairs, repaired
 from splice.server.call import Call, InputRequired, Publish
 from splice.server.context import Context
 from splice.server.failures import culprit, questions_in, report
-from splice.server.handlers import FeatureOptions, Handler, Invoke, error_result, loaded, tool_result
+from splice.server.handlers import FeatureOptions, Handler, Invoke, block_of, error_result, loaded, tool_result
 from splice.server.sources import Entry, Features, Listing, Local
 
 log = logging.getLogger("splice.server")
@@ -74,9 +74,7 @@ class ToolEntry:
         )
         self._context_name = handler.context_name
         self._invoke = _limited(handler.invoke, self.definition.name, options.get("timeout"))
-        self._structured = (
-            None if "output_schema" in options and promised is None else bool(self.definition.output_schema)
-        )
+        self._structured = self.definition.output_schema is not None or (None if "output_schema" in options else False)
         keeps = self._structured and options.get("validate", True)
         self._promise = _Promise(self.definition, said.dump) if keeps else None
         """What results are held against that the return annotation says nothing of."""
@@ -128,17 +126,19 @@ class ToolEntry:
         return arguments, repairs
 
     def _made_by_hand(self, result: CallToolResult, facts: Facts) -> CallToolResult:
-        """Hold a result that the function built against the output schema. Raises `Mismatch`."""
+        """Hold a result that the function built against the output schema. Raises `Mismatch`, `TypeError`."""
+        blocks = list(map(block_of, result.content))
+        if None in blocks:
+            raise TypeError("the content of a CallToolResult is a list of blocks such as TextContent")
         content, promise = result.structured_content, None if result.is_error else self._promise
-        if content is None:
-            if promise is not None:
-                raise TypeError(f"{self.definition.name} has an output schema, but returned no structured content")
-        elif promise is not None or not facts.any_structured_content:
-            content = self._plain(content) if promise is None else promise.write(content)
-            if not facts.any_structured_content and (self._wraps or not isinstance(content, dict)):
-                content = {"result": content}
-            return replace(result, structured_content=NULL if content is None else content)
-        return replace(result)
+        if content is None and promise is not None:
+            raise TypeError(f"{self.definition.name} has an output schema, but returned no structured content")
+        if content is not None and (promise is not None or not facts.any_structured_content):
+            json = self._plain(content) if promise is None else promise.write(content)
+            if not facts.any_structured_content and (self._wraps or not isinstance(json, dict)):
+                json = {"result": json}
+            content = NULL if json is None else json
+        return replace(result, content=blocks, structured_content=content)
 
 
 def _limited(invoke: Invoke, name: str, seconds: float | None) -> Invoke:
