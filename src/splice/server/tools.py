@@ -130,11 +130,12 @@ class ToolEntry:
         blocks = list(map(block_of, result.content))
         if None in blocks:
             raise TypeError("the content of a CallToolResult is a list of blocks such as TextContent")
-        content, promise = result.structured_content, None if result.is_error else self._promise
+        content: Any = result.structured_content
+        promise = None if result.is_error else self._promise
         if content is None and promise is not None:
             raise TypeError(f"{self.definition.name} has an output schema, but returned no structured content")
         if content is not None and (promise is not None or not facts.any_structured_content):
-            json = self._plain(content) if promise is None else promise.write(content)
+            json: Any = self._plain(content) if promise is None else promise.write(content)
             if not facts.any_structured_content and (self._wraps or not isinstance(json, dict)):
                 json = {"result": json}
             content = NULL if json is None else json
