@@ -21,6 +21,7 @@ from splice.rules.extensions import Served
 from splice.rules.http.headers import check_param_headers, header_parameters
 from splice.schema.functions import BadArguments
 from splice.schema.repairs import Repairs, repaired
+from splice.schema.schemas import is_object
 from splice.server.call import Call, InputRequired, Publish
 from splice.server.context import Context
 from splice.server.failures import culprit, questions_in, report
@@ -136,9 +137,8 @@ class ToolEntry:
             raise TypeError(f"{self.definition.name} has an output schema, but returned no structured content")
         if content is not None and (promise is not None or not facts.any_structured_content):
             json: Any = self._plain(content) if promise is None else promise.write(content)
-            if not facts.any_structured_content and (self._wraps or not isinstance(json, dict)):
-                json = {"result": json}
-            content = NULL if json is None else json
+            wrap = not facts.any_structured_content and (self._wraps or not is_object(json))
+            content = {"result": json} if wrap else NULL if json is None else json
         return replace(result, content=blocks, structured_content=content)
 
 
