@@ -114,7 +114,6 @@ async def test_arguments_are_text_and_become_what_the_function_wants(sent: JSON,
         {"name": "prompt", "arguments": []},
         {},
     ],
-    ids=str,
 )
 async def test_a_wrong_name_and_wrong_arguments_are_invalid(version: str, params: JSON) -> None:
     server = Server("s")
@@ -254,7 +253,7 @@ async def test_a_reference_to_nothing_is_invalid(ref: JSON, version: str) -> Non
     assert (await caller.error("completion/complete", params))["code"] == -32602
 
 
-@pytest.mark.parametrize("ref", [{"type": "ref/other", "name": "x"}, {}, None, "review"], ids=str)
+@pytest.mark.parametrize("ref", [{"type": "ref/other", "name": "x"}, {}, None, "review"])
 async def test_a_reference_of_another_kind_is_invalid(ref: JSON) -> None:
     caller = await Caller(with_completions()).open()
     params = {"ref": ref, "argument": {"name": "a", "value": ""}}
@@ -313,7 +312,6 @@ async def test_a_whole_completion_passes_as_it_is_and_a_server_without_any_offer
         GetPromptResult(messages=[PromptMessage(role="user", content="hi")]),  # type: ignore[arg-type]  # on purpose
         object(),
     ],
-    ids=str,
 )
 async def test_a_message_that_is_none_is_an_error_of_the_server(value: Any, caplog: pytest.LogCaptureFixture) -> None:
     server = Server("s")

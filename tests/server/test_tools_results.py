@@ -63,7 +63,6 @@ def takes_one(given: dict[str, Any]) -> None:
         (result(msgspec.Raw(b"null")), {}),
         (CallToolResult(content="hi"), {}),  # type: ignore[arg-type]  # on purpose
     ],
-    ids=str,
 )
 async def test_a_result_that_breaks_the_schema_is_an_error_of_the_server(
     value: Any, options: Any, version: str, caplog: pytest.LogCaptureFixture
@@ -91,14 +90,13 @@ async def test_a_result_that_breaks_the_schema_is_an_error_of_the_server(
         (result(Stock(1)), Stock, {}),
         (msgspec.Raw(b'{"n":1}'), Any, {"output_schema": COUNT}),
     ],
-    ids=str,
 )
 async def test_results_that_pass(value: Any, kind: Any, options: Any) -> None:
     caller = await Caller(serving(value, kind, **options), NEWEST).open()
     assert not text_of(await caller.call("t")).startswith("The tool t failed")
 
 
-@pytest.mark.parametrize(("value", "options"), [(result({"n": "x"}), {}), (Stock("x"), {"validate": True})], ids=str)  # type: ignore[arg-type]  # on purpose
+@pytest.mark.parametrize(("value", "options"), [(result({"n": "x"}), {}), (Stock("x"), {"validate": True})])  # type: ignore[arg-type]  # on purpose
 async def test_a_schema_of_the_annotation_counts_where_types_say_nothing(value: Any, options: Any) -> None:
     caller = await Caller(serving(value, Stock, **options), NEWEST).open()
     assert (await caller.call("t"))["isError"]
@@ -114,7 +112,6 @@ async def test_a_schema_of_the_annotation_counts_where_types_say_nothing(value: 
         ({"a": 1}, {}, {"a": 1}),
         (Stock(1), {}, {"n": 1}),
     ],
-    ids=str,
 )
 async def test_structured_content_made_by_hand_is_wrapped_like_any_other(
     structured: Any, options: Any, sent: JSON, version: str
@@ -154,7 +151,7 @@ async def test_a_result_too_large_to_check_is_sent_with_a_warning(caplog: pytest
     assert "a result of t was not held against its output schema" in caplog.text
 
 
-@pytest.mark.parametrize("value", [Stock(1), {"n": 1}, [1], 5], ids=str)
+@pytest.mark.parametrize("value", [Stock(1), {"n": 1}, [1], 5])
 async def test_structured_output_can_be_switched_off(value: Any) -> None:
     caller = await Caller(serving(value, Any if isinstance(value, int) else type(value), output_schema=None)).open()
     (tool,) = (await caller.result("tools/list"))["tools"]
@@ -210,7 +207,6 @@ async def test_repairs_are_reported(
         ({"n": "5", "words": 5}, "words: expected array or null, got 5", {}),
         ({"n": 5, "wrods": ["a"]}, "wrods: unknown name; known are: n, words. Did you mean 'words'?", {}),
     ],
-    ids=str,
 )
 async def test_anything_else_is_refused_as_it_came(arguments: JSON, why: str, options: Any) -> None:
     caller = await Caller(counting(**options), NEWEST).open()
