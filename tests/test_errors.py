@@ -5,7 +5,15 @@ from typing import Any
 import pytest
 
 from splice import errors
-from splice.errors import INTERNAL_ERROR, INVALID_PARAMS, InvalidParams, MCPError, MethodNotFound, RPCError
+from splice.errors import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    InvalidParams,
+    MCPError,
+    MethodNotFound,
+    RPCError,
+    URLElicitationRequired,
+)
 from splice.protocol.jsonrpc import BadMessage
 
 OURS = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, RPCError)]
@@ -49,6 +57,21 @@ def test_a_class_of_a_users_own_is_never_made_of_what_a_peer_sent() -> None:
     assert type(RateLimited.received(-31999, "m")) is RPCError
     assert type(RPCError.received(INVALID_PARAMS, "m")) is InvalidParams
     assert type(RPCError.received(BadMessage.code, "m")) is errors.InvalidRequest
+
+
+@pytest.mark.parametrize("data", [None, {}, {"elicitations": []}, ["x"]], ids=str)
+def test_an_error_that_sends_the_user_to_urls_names_them(data: Any) -> None:
+    """Requirement 388. What a peer sent is taken as it is."""
+    with pytest.raises(TypeError, match="elicitations"):
+        URLElicitationRequired("visit", data)
+    assert RPCError.received(URLElicitationRequired.code, "visit", data).data == data
+    visits = {"elicitations": [{"mode": "url", "message": "m", "url": "https://a.example", "elicitationId": "1"}]}
+    assert URLElicitationRequired("visit", visits).data == visits
+
+
+def test_an_error_that_a_peer_sent_is_foreign() -> None:
+    assert RPCError.received(INVALID_PARAMS, "m").is_foreign
+    assert not InvalidParams("m").is_foreign
 
 
 @pytest.mark.parametrize(("given", "code"), [({}, INTERNAL_ERROR), ({"code": 7}, 7)])

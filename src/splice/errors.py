@@ -106,6 +106,8 @@ class RPCError(MCPError):
     """
 
     code: int = INTERNAL_ERROR
+    is_foreign: bool = False
+    """A peer sent it. A handler that lets it pass did not raise it for its own client to read."""
 
     def __init_subclass__(cls, *, code: int | None = None, **options: Any) -> None:
         """Give the subclass its `code`; without one it has that of its base."""
@@ -123,7 +125,9 @@ class RPCError(MCPError):
     @classmethod
     def received(cls, code: int, message: str, data: Any = None) -> "RPCError":
         """Build the exception that stands for an error a peer sent."""
-        return _BY_CODE.get(code, RPCError)(message, data, code=code)
+        error = _BY_CODE.get(code, RPCError)(message, data, code=code)
+        error.is_foreign = True
+        return error
 
 
 class ParseError(RPCError, code=PARSE_ERROR):
@@ -163,7 +167,18 @@ class UnsupportedProtocolVersion(RPCError, code=UNSUPPORTED_PROTOCOL_VERSION):
 
 
 class URLElicitationRequired(RPCError, code=URL_ELICITATION_REQUIRED):
-    """The user has to visit a URL before the request can succeed (2025-11-25 only)."""
+    """The user has to visit a URL before the request can succeed (2025-11-25 only).
+
+    `data` is `{"elicitations": [{"mode": "url", "message": ..., "url": ..., "elicitationId": ...}]}`. Without it
+    this raises `TypeError`, but for an error that a peer sent.
+    """
+
+    def __init__(self, message: str, data: Any = None, *, code: int | None = None) -> None:
+        if code is None and not (isinstance(data, dict) and data.get("elicitations")):  # pyright: ignore[reportUnknownMemberType]  # JSON
+            raise TypeError(
+                'URLElicitationRequired needs data={"elicitations": [...]}: the URLs that the user has to visit'
+            )
+        super().__init__(message, data, code=code)
 
 
 class ToolError(MCPError):

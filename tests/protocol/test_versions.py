@@ -5,6 +5,7 @@ from msgspec.structs import asdict
 
 from splice.errors import (
     HEADER_MISMATCH,
+    INTERNAL_ERROR,
     INVALID_PARAMS,
     INVALID_REQUEST,
     MISSING_CLIENT_CAPABILITY,
@@ -16,6 +17,7 @@ from splice.protocol.versions import (
     FACTS,
     LATEST_HANDSHAKE,
     LATEST_MODERN,
+    MODERN_VERSIONS,
     V2024_11_05,
     V2025_03_26,
     V2025_06_18,
@@ -72,9 +74,19 @@ CODES = {
 def test_the_code_of_an_error_depends_on_the_version(version: str) -> None:
     facts, place = FACTS[version], position(version)
     assert {code: facts.code_of(code) for code in CODES} == {code: row[place] for code, row in CODES.items()}
-    assert facts.codes.keys() <= CODES.keys()
     for code in (INVALID_PARAMS, INVALID_REQUEST, HEADER_MISMATCH, 0, -1, 77):
         assert facts.code_of(code) == code
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_codes_that_a_version_reserves_and_does_not_define_are_internal_errors(version: str) -> None:
+    """Requirement 19: none of -32020 to -32099 but those that the specification defines."""
+    facts = FACTS[version]
+    undefined = [code for code in range(-32099, -32022) if code not in CODES]
+    assert {facts.code_of(code) for code in undefined} == (
+        {INTERNAL_ERROR} if version in MODERN_VERSIONS else set(undefined)
+    )
+    assert facts.code_of(-32100) == -32100
 
 
 def test_a_request_without_a_version_is_taken_for_one_of_the_last_version_without_a_header_for_it() -> None:

@@ -181,11 +181,15 @@ async def test_what_the_client_cannot_answer_is_not_asked(version: str) -> None:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-async def test_questions_cannot_be_returned_where_none_may_be_asked(version: str) -> None:
+async def test_questions_cannot_be_returned_where_none_may_be_asked(
+    version: str, caplog: pytest.LogCaptureFixture
+) -> None:
     async def middleware(call: Call, proceed: Any) -> Any:
         return InputRequired({"r": None}) if call.row.name == "tools/list" else await proceed(call)
 
     caller = await Caller(Server("s", middleware=[middleware]), version).open()
     error = await caller.error("tools/list")
-    assert (error["code"], error["message"]) == (-32603, "Nothing can be asked while tools/list is answered")
+    assert error["code"] == -32603
+    assert error["message"].startswith("tools/list failed: LocalProtocolError (reference ")
+    assert "Nothing can be asked while tools/list is answered" in caplog.text
     assert caller.asked == []

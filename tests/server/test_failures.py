@@ -6,11 +6,23 @@ from typing import Any
 
 import pytest
 
-from splice.errors import InvalidParams, MissingClientCapability, ResourceNotFound, RPCError, ToolError
+from splice import Client, Context, Server
+from splice.errors import (
+    ConnectionClosed,
+    InternalError,
+    InvalidParams,
+    LocalProtocolError,
+    MCPError,
+    MissingClientCapability,
+    ResourceNotFound,
+    RPCError,
+    ToolError,
+)
 from splice.protocol.input import InputRequest
 from splice.protocol.versions import FACTS, VERSIONS, Facts
 from splice.rules.eras import Suspend
-from splice.server.failures import culprit, ends_the_task, failure_of, leaves, questions_in, report
+from splice.server.failures import culprit, ends_the_task, failure_of, is_meant, leaves, questions_in, report
+from support.caller import LEGACY, MODERN, Caller, text_of
 
 
 def asked(key: str) -> Suspend:
@@ -117,3 +129,101 @@ def test_an_error_class_of_a_users_own_is_told_and_never_enters_a_table() -> Non
     error = failure_of(1, RateLimited(3), FACTS[VERSIONS[-1]], "x", "type").error
     assert (error.code, error.message, error.data) == (-32602, "wait 3 s", {"seconds": 3})
     assert type(RPCError.received(-32602, "x")) is InvalidParams
+
+
+# What nobody meant for the client.
+
+UPSTREAM = "https://upstream.example/mcp?token=s3cret exited with code 7"
+NOT_MEANT: list[BaseException] = [
+    ConnectionClosed(UPSTREAM),
+    LocalProtocolError(UPSTREAM),
+    MCPError(UPSTREAM),
+    RPCError.received(-32602, UPSTREAM, {"url": UPSTREAM}),
+    RPCError.received(-31000, UPSTREAM),
+    ValueError(UPSTREAM),
+]
+
+
+@pytest.mark.parametrize("error", NOT_MEANT, ids=repr)
+@pytest.mark.parametrize("policy", ["hidden", "type"])
+@pytest.mark.parametrize("version", [LEGACY[-1], MODERN[-1]])
+async def test_what_happened_upstream_is_hidden_from_clients(
+    error: BaseException, policy: Any, version: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A gateway tool whose upstream dies must not answer with the upstream's stderr, URL or token."""
+    server = Server("gateway", errors=policy)
+
+    @server.prompt
+    @server.tool
+    @server.resource("data://fails")
+    async def fails() -> str:
+        raise error
+
+    assert not is_meant(error)
+    caller = await Caller(server, version).open()
+    result = await caller.call("fails")
+    named = f": {type(error).__name__}" if policy == "type" else ""
+    assert result["isError"]
+    assert text_of(result).startswith(f"The tool fails failed{named} (reference ")
+    for method, params in (("prompts/get", {"name": "fails"}), ("resources/read", {"uri": "data://fails"})):
+        told = await caller.error(method, params)
+        assert (told["code"], "data" in told) == (-32603, False)
+        assert "s3cret" not in told["message"]
+    assert caplog.text.count("s3cret") >= 3
+
+
+@pytest.mark.parametrize("error", [ToolError("mine"), ResourceNotFound("mine"), RPCError("mine", code=7)], ids=repr)
+def test_what_was_raised_on_purpose_is_told_under_every_policy(error: MCPError) -> None:
+    assert is_meant(error)
+    assert failure_of(1, error, FACTS[VERSIONS[-1]], "x", "hidden").error.message == "mine"
+
+
+async def test_what_the_client_itself_answered_goes_back_to_it() -> None:
+    server = Server("s", errors="hidden")
+
+    @server.tool
+    async def ask(ctx: Context) -> str:
+        await ctx.roots()
+        raise AssertionError
+
+    def refuse(_method: str, _params: Any) -> Any:
+        raise RPCError("the user said no", code=-1)
+
+    caller = await Caller(server, LEGACY[-1], answers=refuse).open()
+    assert (await caller.error("tools/call", {"name": "ask"}))["message"] == "the user said no"
+
+
+@pytest.mark.parametrize(("version", "code"), [(LEGACY[-1], -32050), (MODERN[-1], -32603)])
+async def test_a_code_that_the_version_reserves_is_replaced_and_the_log_says_so(
+    version: str, code: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    server = Server("s")
+
+    @server.tool
+    async def fails() -> str:
+        raise RPCError("mine", code=-32050)
+
+    error = await (await Caller(server, version).open()).error("tools/call", {"name": "fails"})
+    assert error == {"code": code, "message": "mine"}
+    assert ("-32050 is reserved" in caplog.text) == (code != -32050)
+
+
+# In one process.
+
+
+@pytest.mark.parametrize("protocol", ["legacy", "modern"])
+async def test_a_client_in_the_same_process_sees_what_happened(protocol: Any) -> None:
+    server = Server("s")
+    happened = KeyError("why")
+
+    @server.prompt
+    async def fails() -> str:
+        raise happened
+
+    async with Client(server, protocol=protocol) as client:
+        with pytest.raises(InternalError, match="prompts/get failed: KeyError") as caught:
+            await client.get_prompt("fails")
+        assert caught.value.__cause__ is happened
+        with pytest.raises(InvalidParams) as unknown:
+            await client.get_prompt("no_such")
+        assert isinstance(unknown.value.__cause__, InvalidParams)

@@ -92,7 +92,7 @@ async def test_an_error_only_one_version_has_is_told_in_that_version_alone(versi
 
     @server.tool
     async def tool() -> str:
-        raise URLElicitationRequired("visit", {"elicitations": []})
+        raise URLElicitationRequired("visit", {"elicitations": [{"url": "https://a.example"}]})
 
     error = await (await Caller(server, version).open()).error("tools/call", {"name": "tool"})
     assert (error["code"] == -32042) == (version == "2025-11-25")
@@ -305,7 +305,7 @@ async def test_one_middleware_is_one_call_more() -> None:
 
 
 async def test_an_error_class_of_a_users_own_reaches_the_client_with_its_code() -> None:
-    class RateLimited(RPCError, code=-32099):
+    class RateLimited(RPCError, code=-31099):
         def __init__(self, seconds: int) -> None:
             super().__init__(f"wait {seconds} s", {"seconds": seconds})
 
@@ -316,8 +316,8 @@ async def test_an_error_class_of_a_users_own_reaches_the_client_with_its_code() 
         raise RateLimited(3)
 
     error = await Caller(server, MODERN[0]).error("tools/call", {"name": "tool"})
-    assert error == {"code": -32099, "message": "wait 3 s", "data": {"seconds": 3}}
-    assert type(RPCError.received(-32099, "x")) is RPCError
+    assert error == {"code": -31099, "message": "wait 3 s", "data": {"seconds": 3}}
+    assert type(RPCError.received(-31099, "x")) is RPCError
 
 
 async def test_what_the_transport_finds_contradictory_does_not_run() -> None:

@@ -14,6 +14,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic#messages
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -84,11 +85,16 @@ class Success(Struct, tag_field="jsonrpc", tag="2.0", omit_defaults=True):
     result: Any
 
 
-class Failure(Struct, tag_field="jsonrpc", tag="2.0", omit_defaults=True):
+class Failure(Struct, tag_field="jsonrpc", tag="2.0", omit_defaults=True, dict=True):
     """The response to a request that failed. It has no id when the request's own could not be read."""
 
     error: ErrorObject
     id: RequestId | None = None
+
+    @cached_property
+    def cause(self) -> BaseException | None:
+        """The exception behind it, for a client in the same process. It is no field: it is never sent."""
+        return None
 
 
 Response: TypeAlias = Success | Failure
@@ -165,8 +171,9 @@ def failure(id: RequestId | None, error: RPCError) -> Failure:
 
 def error_of(failure: Failure) -> RPCError:
     """Build the exception that stands for an error response."""
-    error = failure.error
-    return RPCError.received(error.code, error.message, error.data)
+    error = RPCError.received(failure.error.code, failure.error.message, failure.error.data)
+    error.__cause__ = failure.cause
+    return error
 
 
 def decode(data: bytes, *, max_depth: int = MAX_DEPTH, remark: Remark | None = None) -> Message:

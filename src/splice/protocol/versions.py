@@ -10,10 +10,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from splice.errors import (
+    INTERNAL_ERROR,
     INVALID_PARAMS,
     INVALID_REQUEST,
     MISSING_CLIENT_CAPABILITY,
     RESOURCE_NOT_FOUND,
+    UNSUPPORTED_PROTOCOL_VERSION,
     URL_ELICITATION_REQUIRED,
 )
 
@@ -105,7 +107,11 @@ _2026_07_28 = replace(
     closed_stream_cancels=True,
     any_structured_content=True,
     empty_cursor=True,
-    codes={RESOURCE_NOT_FOUND: INVALID_PARAMS, URL_ELICITATION_REQUIRED: INVALID_REQUEST},
+    codes={
+        **dict.fromkeys(range(-32099, UNSUPPORTED_PROTOCOL_VERSION), INTERNAL_ERROR),  # reserved, and not defined
+        RESOURCE_NOT_FOUND: INVALID_PARAMS,
+        URL_ELICITATION_REQUIRED: INVALID_REQUEST,
+    },
 )
 
 FACTS: dict[str, Facts] = {

@@ -234,7 +234,9 @@ class Call(Admitted, eq=False):
             params = replace(params, elicitation_id=os.urandom(16).hex())
         response = await self.exchange.ask(row.name, narrow(params, self.facts.version))
         if isinstance(response, Failure):
-            raise error_of(response)
+            error = error_of(response)
+            error.is_foreign = False  # it comes from the very client that would read it
+            raise error
         result: Raw = response.result
         return result
 

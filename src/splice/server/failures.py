@@ -1,7 +1,8 @@
 """How the run of a handler ended badly, and what of it others may read.
 
-`ToolError` and JSON-RPC errors are meant for the peer and pass as they are. Of every other exception the server's
-policy decides what a model or client reads; the log gets all of it, under the same reference.
+`ToolError` and the JSON-RPC errors raised here are meant for the peer and pass as they are. Of every other exception,
+an error that another server sent us included, the server's policy decides what a model or client reads; the log gets
+all of it, under the same reference.
 """
 
 import asyncio
@@ -10,7 +11,7 @@ import os
 from collections.abc import Iterator
 from typing import Literal, TypeAlias, cast
 
-from splice.errors import InternalError, MCPError, RPCError
+from splice.errors import INTERNAL_ERROR, InternalError, RPCError, ToolError
 from splice.protocol.input import InputRequest
 from splice.protocol.jsonrpc import ErrorObject, Failure, RequestId
 from splice.protocol.versions import Facts
@@ -59,6 +60,11 @@ def ends_the_task(error: BaseException) -> bool:
     return isinstance(error, KeyboardInterrupt)
 
 
+def is_meant(error: BaseException) -> bool:
+    """Tell whether an exception was raised for the caller to read: `ToolError`, or `RPCError` that no peer sent."""
+    return isinstance(error, ToolError) or (isinstance(error, RPCError) and not error.is_foreign)
+
+
 def report(what: str, error: BaseException, policy: ErrorPolicy) -> str:
     """Log an unexpected exception and return what may be told of it: one short line with a reference into the log."""
     reference = os.urandom(4).hex()
@@ -70,8 +76,15 @@ def report(what: str, error: BaseException, policy: ErrorPolicy) -> str:
 
 def failure_of(id: RequestId, error: BaseException, facts: Facts | None, what: str, policy: ErrorPolicy) -> Failure:
     """Build the response for an exception. `facts`, once they are known, say which code it has in their version."""
-    error = culprit(error)
-    if not isinstance(error, RPCError):
-        error = InternalError(str(error) if isinstance(error, MCPError) else report(what, error, policy))
-    code = error.code if facts is None else facts.code_of(error.code)
-    return Failure(ErrorObject(code, error.message, error.data), id)
+    cause = culprit(error)
+    told = cause if is_meant(cause) else InternalError(report(what, cause, policy))
+    if not isinstance(told, RPCError):
+        told = InternalError(str(cause))
+    code = told.code if facts is None else facts.code_of(told.code)
+    if code == INTERNAL_ERROR != told.code:
+        log.warning(
+            "%s: the code %d is reserved and was sent as %d; take one outside -32768 to -32000", what, told.code, code
+        )
+    response = Failure(ErrorObject(code, told.message, told.data), id)
+    response.cause = cause
+    return response

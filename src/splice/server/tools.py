@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Raw
 from msgspec.structs import replace
 
-from splice.errors import InternalError, InvalidParams, MCPError, RPCError, ToolError
+from splice.errors import InternalError, InvalidParams, RPCError, ToolError
 from splice.protocol.capabilities import ToolsCapability
 from splice.protocol.tools import TOOLS_CALL, TOOLS_LIST, CallToolParams, CallToolResult, Tool, ToolAnnotations
 from splice.protocol.versions import Facts
@@ -24,7 +24,7 @@ from splice.schema.repairs import Repairs, repaired
 from splice.schema.schemas import is_object
 from splice.server.call import Call, InputRequired, Publish
 from splice.server.context import Context
-from splice.server.failures import culprit, questions_in, report
+from splice.server.failures import culprit, is_meant, questions_in, report
 from splice.server.handlers import FeatureOptions, Handler, Invoke, block_of, error_result, loaded, tool_result
 from splice.server.sources import Entry, Features, Listing, Local
 
@@ -252,11 +252,10 @@ def _failed(call: Call, error: BaseException) -> CallToolResult:
         if not call.facts.bad_arguments_are_results:
             raise InvalidParams(text) from None
         return error_result(text)
-    if isinstance(cause, RPCError) or questions_in(cause) is not None:
+    meant = is_meant(cause)
+    if (meant and isinstance(cause, RPCError)) or questions_in(cause) is not None:
         raise cause
-    return error_result(
-        str(cause) if isinstance(cause, MCPError) else report(f"The tool {name}", cause, call.home.errors)
-    )
+    return error_result(str(cause) if meant else report(f"The tool {name}", cause, call.home.errors))
 
 
 def is_wrapped(definition: Tool) -> bool:
