@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from splice.rules.seal import SealBroken, Sealer
+from splice.rules.seal import SealBroken, Sealer, key_of
 
 KEY, OTHER = b"k" * 32, b"o" * 32
 NOW = 1_000_000.0
@@ -85,6 +85,23 @@ def test_without_keys_each_sealer_is_alone() -> None:
 def test_a_short_key_is_refused() -> None:
     with pytest.raises(ValueError, match="32 bytes"):
         Sealer([KEY, b"password"])
+
+
+def test_a_key_is_derived_from_text() -> None:
+    """HKDF with SHA-256, one block: as `cryptography` does it."""
+    from cryptography.hazmat.primitives.hashes import SHA256
+    from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+    secret = "correct horse battery staple"
+    theirs = HKDF(SHA256(), 32, salt=None, info=b"splice requestState").derive(secret.encode())
+    assert key_of(secret) == theirs
+    with pytest.raises(ValueError, match="16 characters"):
+        key_of("x" * 15)
+
+
+def test_a_sealer_knows_whether_others_may_have_its_keys() -> None:
+    assert Sealer([KEY]).is_shared
+    assert not Sealer().is_shared
 
 
 def test_all_failures_read_the_same() -> None:

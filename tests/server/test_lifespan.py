@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
-from splice import Context, Server
+from splice import Client, Context, Server
+from splice.errors import InternalError, MCPError
 from support.caller import LEGACY, MODERN, Caller
 from support.waiting import settle
+from support.wire import initialize
 
 
 class Record:
@@ -86,6 +88,47 @@ async def test_what_fails_on_entry_fails_each_request_until_it_does_not(caplog: 
     record.fails = ""
     assert await caller.text("state") == "state 1"
     await caller.server.service.close()
+
+
+@pytest.mark.parametrize("version", [LEGACY[-1], MODERN[-1]])
+async def test_a_failure_that_goes_on_is_logged_once_and_told_shortly(
+    version: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    record = Record(fails="enter")
+    caller = Caller(with_tool(record), version)
+    method, params = (
+        ("tools/call", {"name": "state"}) if caller.modern else ("initialize", initialize(version)["params"])
+    )
+    errors = await asyncio.gather(*(caller.error(method, params) for _ in range(5)))
+    errors.append(await caller.error(method, params))
+    assert len({str(error) for error in errors}) == 1
+    assert errors[0]["message"].startswith("The start of the server failed: ConnectionError (reference ")
+    assert caplog.text.count("Traceback") == 1
+    assert errors[0]["message"][-9:-1] in caplog.text
+
+
+@pytest.mark.parametrize("protocol", ["legacy", "modern", "auto"])
+async def test_a_client_in_the_same_process_sees_why_the_server_does_not_start(protocol: Any) -> None:
+    with pytest.raises(MCPError) as caught:
+        async with Client(with_tool(Record(fails="enter")), protocol=protocol):
+            raise AssertionError
+    refusal = caught.value.__cause__ if protocol == "modern" else caught.value
+    assert isinstance(refusal, InternalError)
+    assert "The start of the server failed: ConnectionError (reference " in str(refusal)
+    assert isinstance(refusal.__cause__, ConnectionError)
+
+
+async def test_opening_a_service_enters_it_and_raises_what_fails() -> None:
+    record = Record()
+    service = with_tool(record).service
+    await service.open()
+    await service.open()
+    assert record.events == ["enter s"]
+    await service.close()
+    await Server("s").service.open()
+    with pytest.raises(RuntimeError, match="The lifespan of s failed: ConnectionError: no database") as caught:
+        await with_tool(Record(fails="enter")).service.open()
+    assert isinstance(caught.value.__cause__, ConnectionError)
 
 
 async def test_what_fails_on_exit_is_raised_there() -> None:

@@ -1,5 +1,6 @@
 """Running a server as a program."""
 
+import asyncio
 import os
 import subprocess
 import sys
@@ -37,6 +38,52 @@ def test_a_server_serves_stdio_and_ends_at_the_end_of_input(monkeypatch: pytest.
     server = Server("s")
     server.run()
     assert served == [server.service]
+
+
+async def test_it_serves_on_the_loop_that_runs_already(monkeypatch: pytest.MonkeyPatch) -> None:
+    served: list[object] = []
+
+    async def serve(service: object) -> None:
+        served.append(asyncio.get_running_loop())
+
+    monkeypatch.setattr(running, "serve_stdio", serve)
+    await Server("s").run_async()
+    assert served == [asyncio.get_running_loop()]
+    with pytest.raises(RuntimeError, match=r"await server.run_async"):
+        Server("s").run()
+    assert len(served) == 1
+
+
+FAILING = """
+import contextlib, sys
+from splice import Server
+
+@contextlib.asynccontextmanager
+async def lifespan(server):
+    print("connecting")
+    raise {error}("DATABASE_URL is not set")
+    yield
+
+Server("bank", lifespan=lifespan).run({options})
+"""
+
+
+@pytest.mark.parametrize("options", ["'stdio'", "'http', port=0"])
+@pytest.mark.parametrize("error", ["ValueError", "ConnectionError"])
+def test_a_lifespan_that_fails_ends_the_server_before_it_serves(options: str, error: str, tmp_path: Path) -> None:
+    """It does not wait for input, either: stdin stays open."""
+    program = tmp_path / "bank.py"
+    program.write_text(FAILING.format(error=error, options=options))
+    with subprocess.Popen([sys.executable, program], stdin=-1, stdout=-1, stderr=-1) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        out, err = process.stdout.read(), process.stderr.read().decode()
+        assert process.wait(10) == 1
+    assert out == (b"" if "stdio" in options else b"connecting\n")
+    assert "Traceback" in err
+    assert f"{error}: DATABASE_URL is not set" in err
+    assert f"The lifespan of bank failed: {error}: DATABASE_URL is not set" in err
+    assert "Serving" not in err
 
 
 def test_ctrl_c_is_no_traceback_but_a_status(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,9 +1,12 @@
 """The server object: what an author writes to."""
 
+from typing import Any
+
 import pytest
 
 from splice import Server
-from splice.protocol.wire import Implementation
+from splice.protocol.wire import Icon, Implementation
+from splice.rules.seal import SealBroken
 
 
 def test_an_http_app_is_made_of_it() -> None:
@@ -27,8 +30,64 @@ def test_it_says_what_it_is_called_and_how_to_use_it() -> None:
     assert (server.name, server.instructions) == ("shop", "Look first.")
     assert server.service.home.info.version == "2"
     named = Implementation(name="n", version="v", title="T")
-    assert Server(named).service.home.info is named
+    assert Server(named).service.home.info == named
+    icons = [Icon(src="https://a.example/i.png")]
+    said = Server("n", title="T", website_url="https://a.example", icons=icons).service.home.info
+    assert (said.title, said.website_url, said.icons) == ("T", "https://a.example", icons)
+    assert Server(named, title="U").service.home.info == Implementation(name="n", version="v", title="U")
+    assert named.title == "T"
     assert Server(named).instructions is None
+
+
+SETTINGS: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
+    (5, {}, TypeError, "name is text or an `Implementation`, not 5"),
+    ("", {}, ValueError, "a name that is not empty"),
+    (Implementation(name="", version="1"), {}, ValueError, "a name that is not empty"),
+    ("s", {"version": 1}, TypeError, r"Server\(version=...\) takes text, not 1"),
+    ("s", {"instructions": b"x"}, TypeError, "instructions"),
+    ("s", {"icons": "x.png"}, TypeError, "a list of `Icon`, not 'x.png'"),
+    ("s", {"lifespan": 5}, TypeError, "lifespan"),
+    ("s", {"errors": "typ"}, ValueError, "one of 'type', 'message', 'hidden', not 'typ'"),
+    ("s", {"page_size": 0}, ValueError, "page_size=...\\) is at least 1, not 0"),
+    ("s", {"page_size": "3"}, TypeError, "page_size"),
+    ("s", {"middleware": [5]}, TypeError, "middleware"),
+    ("s", {"extensions": [object()]}, TypeError, "extensions"),
+    ("s", {"state_keys": ["x" * 32]}, TypeError, r"Server\(state_keys=...\) takes a list of `bytes`$"),
+    ("s", {"state_keys": [b"x"]}, ValueError, "32 bytes"),
+]
+
+
+@pytest.mark.parametrize(("name", "options", "kind", "told"), SETTINGS, ids=str)
+def test_a_setting_that_makes_no_sense_is_refused_where_it_is_given(
+    name: Any, options: dict[str, Any], kind: type[Exception], told: str
+) -> None:
+    with pytest.raises(kind, match=told) as caught:
+        Server(name, **options)
+    assert "x" * 32 not in str(caught.value), "keys are secret"
+
+
+def test_none_is_a_setting_left_out() -> None:
+    server = Server("s", instructions=None, lifespan=None, page_size=None, icons=None)  # type: ignore[arg-type]  # porters
+    assert server.service.home.page_size > 10**6
+
+
+def test_a_secret_of_the_environment_gives_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    def sealed(**options: Any) -> tuple[Any, str]:
+        sealer = Server("s", **options).service.home.sealer
+        return sealer, sealer.seal(b"1", b"", 0)
+
+    monkeypatch.setenv("SPLICE_SECRET", "correct horse battery staple")
+    (one, text), (other, _) = sealed(), sealed()
+    assert one.is_shared
+    assert other.open(text, b"", 0) == b"1"
+    given, _ = sealed(state_keys=[b"k" * 32])
+    with pytest.raises(SealBroken):
+        given.open(text, b"", 0)
+    monkeypatch.setenv("SPLICE_SECRET", "too short")
+    with pytest.raises(ValueError, match="SPLICE_SECRET is too short: it must have at least 16 characters"):
+        Server("s")
+    monkeypatch.setenv("SPLICE_SECRET", "")
+    assert not sealed()[0].is_shared
 
 
 def test_a_kind_of_source_that_does_not_exist_is_refused() -> None:
@@ -38,7 +97,7 @@ def test_a_kind_of_source_that_does_not_exist_is_refused() -> None:
 
 def test_http_options_that_do_not_exist_or_are_one_text_are_refused() -> None:
     with pytest.raises(TypeError, match=r"HTTP has no option 'max_bdy'; it has .*max_body"):
-        Server("s").http_app(max_bdy=1)
+        Server("s").http_app(max_bdy=1)  # type: ignore[call-arg]  # that is the point
     with pytest.raises(TypeError, match=r"give a list of names, such as \['mcp.example.com'\]"):
         Server("s").http_app(allowed_hosts="example.com")
 

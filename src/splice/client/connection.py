@@ -270,7 +270,8 @@ class Opening(Struct):
                 return await self._settle(link, verdict.version, verdict.discovery)
         refusal, speaks = error_of(response), negotiation.offered_in(response.error)
         said = f"{refusal.message}; it speaks {', '.join(speaks)}" if speaks else refusal.message
-        raise RPCError.received(refusal.code, f"{name} refused to initialize: {said}", refusal.data) from refusal
+        cause = refusal.__cause__ or refusal  # in one process: what the server failed of
+        raise RPCError.received(refusal.code, f"{name} refused to initialize: {said}", refusal.data) from cause
 
 
 class Connector:

@@ -8,6 +8,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
 """
 
 import hashlib
+import hmac
 import os
 from binascii import Error as NotBase64
 from binascii import a2b_base64, b2a_base64
@@ -16,6 +17,9 @@ from typing import Protocol
 
 KEY_BYTES = 32
 """The shortest secret that is taken as a key."""
+
+SECRET_CHARACTERS = 16
+"""The shortest text that a key is derived from."""
 
 TTL_SECONDS = 600.0
 """How long a token can be opened, unless told otherwise."""
@@ -46,6 +50,8 @@ class Sealer:
     def __init__(self, keys: Sequence[bytes] = (), ttl_seconds: float = TTL_SECONDS) -> None:
         if any(len(key) < KEY_BYTES for key in keys):
             raise ValueError(f"a key must have at least {KEY_BYTES} bytes, from a source of randomness")
+        self.is_shared = bool(keys)
+        """Other processes may have the keys too: they were given, not made here."""
         ring = list(keys) or [os.urandom(KEY_BYTES)]
         self._keys = {_derive(key, b"id", _ID_BYTES): _derive(key, b"aes", KEY_BYTES) for key in ring}
         self._ciphers: dict[bytes, _Cipher] = {}
@@ -81,6 +87,14 @@ class Sealer:
 
             cipher = self._ciphers[key_id] = AESGCM(self._keys[key_id])
         return cipher
+
+
+def key_of(secret: str) -> bytes:
+    """Derive a key from a secret text, by HKDF with SHA-256. Raises `ValueError` for one that is too short."""
+    if len(secret) < SECRET_CHARACTERS:
+        raise ValueError(f"it must have at least {SECRET_CHARACTERS} characters, from a source of randomness")
+    extracted = hmac.digest(bytes(KEY_BYTES), secret.encode(), "sha256")
+    return hmac.digest(extracted, b"splice requestState\x01", "sha256")
 
 
 def _derive(key: bytes, purpose: bytes, size: int) -> bytes:

@@ -86,5 +86,5 @@ def failure_of(id: RequestId, error: BaseException, facts: Facts | None, what: s
             "%s: the code %d is reserved and was sent as %d; take one outside -32768 to -32000", what, told.code, code
         )
     response = Failure(ErrorObject(code, told.message, told.data), id)
-    response.cause = cause
+    response.cause = (isinstance(cause, InternalError) and cause.__cause__) or cause
     return response

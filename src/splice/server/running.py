@@ -7,7 +7,7 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 from splice.transports.base import Service
@@ -24,7 +24,22 @@ INTERRUPTED = 128 + signal.SIGINT
 
 
 def run(service: Service, transport: str, **options: Any) -> None:
-    """Serve on an event loop of its own. Raises `ValueError` for an unknown transport."""
+    """Serve on an event loop of its own. Raises `RuntimeError` where one runs already, and what `serving` raises."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        main = serving(service, transport, **options)
+    else:
+        raise RuntimeError("an event loop runs here already: `await server.run_async(...)` serves on it")
+    try:
+        with asyncio.Runner(loop_factory=new_event_loop) as runner:
+            runner.run(main)
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+
+
+def serving(service: Service, transport: str, **options: Any) -> Coroutine[Any, Any, None]:
+    """Give what serves, to be awaited. Raises `ValueError` for an unknown transport or option."""
     if transport == "stdio":
         if options:
             raise ValueError(f"stdio has no option {', '.join(options)}")
@@ -36,11 +51,7 @@ def run(service: Service, transport: str, **options: Any) -> None:
     else:
         raise ValueError(f"unknown transport {transport!r}: it is 'stdio' or 'http'")
     _open_standard_descriptors()
-    try:
-        with asyncio.Runner(loop_factory=new_event_loop) as runner:
-            runner.run(main)
-    except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
+    return main
 
 
 def _open_standard_descriptors() -> None:

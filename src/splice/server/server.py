@@ -6,18 +6,21 @@ the same process, all at once; transports are given its `service`.
 https://modelcontextprotocol.io/specification/2026-07-28/server
 """
 
+import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, Unpack, get_args, overload
+
+from msgspec.structs import replace
 
 from splice.protocol.prompts import Prompt
 from splice.protocol.resources import Resource, ResourceTemplate
 from splice.protocol.tools import Tool
-from splice.protocol.wire import Implementation
+from splice.protocol.wire import Icon, Implementation
 from splice.rules.extensions import Extension
-from splice.rules.seal import Sealer
+from splice.rules.seal import Sealer, key_of
 from splice.server.call import Call, Change, Home, Middleware
 from splice.server.failures import ErrorPolicy
 from splice.server.handlers import FeatureOptions
@@ -30,7 +33,7 @@ from splice.server.sources import Source
 from splice.server.tools import ToolEntry, ToolOptions, Tools
 
 if TYPE_CHECKING:
-    from splice.transports.http.app import HTTPApp
+    from splice.transports.http.app import HTTPApp, HTTPOptions, ListenOptions
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -39,7 +42,13 @@ class ServerOptions(TypedDict, total=False):
     """Options of a server."""
 
     version: str
-    """The server's own version, unless `name` is an `Implementation`. "0.1.0" by default."""
+    """The server's own version. "0.1.0" by default."""
+    title: str
+    """Its name for people."""
+    website_url: str
+    """Where to read about it."""
+    icons: Sequence[Icon]
+    """The same picture in several sizes and themes."""
     instructions: str | None
     """How to use the server, for the model."""
     lifespan: "Callable[[Server], AbstractAsyncContextManager[Any]] | None"
@@ -49,8 +58,8 @@ class ServerOptions(TypedDict, total=False):
     middleware: Sequence[Middleware]
     """Stands around every request, the first one outermost."""
     state_keys: Sequence[bytes]
-    """32 bytes each; the first one seals, all open. Replicas of one server must share them. Made anew per process by
-    default."""
+    """32 bytes each; the first one seals, all open. Replicas of one server must share them. By default one is derived
+    from the environment variable SPLICE_SECRET, or made anew per process without that."""
     page_size: int | None
     """Cuts lists into pages; None, the default, does not."""
     strict: bool
@@ -59,30 +68,90 @@ class ServerOptions(TypedDict, total=False):
     """Methods and notifications beside those of the specification, or instead of them."""
 
 
+_KINDS: dict[str, tuple[Any, Any, str]] = {
+    "version": (str, None, "text"),
+    "title": (str, None, "text"),
+    "website_url": (str, None, "text"),
+    "icons": (Sequence, Icon, "a list of `Icon`"),
+    "instructions": (str, None, "text"),
+    "lifespan": (Callable, None, "a function of the server that makes an async context manager"),
+    "errors": (str, None, "text"),
+    "middleware": (Sequence, Callable, "a list of functions `(call, proceed)`"),
+    "state_keys": (Sequence, bytes, "a list of `bytes`"),
+    "page_size": (int, None, "a whole number"),
+    "extensions": (Sequence, Extension, "a list of `Extension`"),
+}
+"""The type of each option, that of its items, and both in words."""
+
+
+def _given(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Check the options that are given, and leave out those that are None. Raises `TypeError` and `ValueError`."""
+    if unknown := options.keys() - ServerOptions.__annotations__.keys():
+        raise TypeError(f"Server has no option {', '.join(sorted(unknown))}")
+    given = {option: value for option, value in options.items() if value is not None}
+    for option, value in given.items():
+        kind, item, wanted = _KINDS[option]
+        if not isinstance(value, kind) or (item and not all(isinstance(each, item) for each in value)):
+            shown = "" if option == "state_keys" else f", not {value!r}"
+            raise TypeError(f"Server({option}=...) takes {wanted}{shown}")
+    if (policy := given.get("errors", "type")) not in get_args(ErrorPolicy):
+        raise ValueError(f"Server(errors=...) is one of {', '.join(map(repr, get_args(ErrorPolicy)))}, not {policy!r}")
+    if given.get("page_size", 1) < 1:
+        raise ValueError(
+            f"Server(page_size=...) is at least 1, not {given['page_size']}; None is for lists in one page"
+        )
+    return given
+
+
+def _described(name: str | Implementation, given: Mapping[str, Any]) -> Implementation:
+    """Put together what clients are told of the server. Raises `TypeError` and `ValueError` for a name that is none."""
+    if not isinstance(name, (str, Implementation)):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers err
+        raise TypeError(f"a server's name is text or an `Implementation`, not {name!r}")
+    said = {option: given[option] for option in ("version", "title", "website_url", "icons") if option in given}
+    info = (
+        replace(name, **said)
+        if isinstance(name, Implementation)
+        else Implementation(name=name, **{"version": "0.1.0", **said})
+    )
+    if not info.name:
+        raise ValueError("a server needs a name that is not empty")
+    return info
+
+
+def _keys(given: Sequence[bytes] | None) -> Sequence[bytes]:
+    """Choose the keys that seal: as given, else from the environment. Raises `ValueError` for a secret too short."""
+    secret = os.environ.get("SPLICE_SECRET")
+    if given or not secret:
+        return given or ()
+    try:
+        return [key_of(secret)]
+    except ValueError as error:
+        raise ValueError(f"SPLICE_SECRET is too short: {error}") from None
+
+
 class Server:
     """An MCP server.
 
-    `name` is what clients see. `service` is what transports are given.
+    `name` is what clients see. `service` is what transports are given. Raises `TypeError` and `ValueError` for options
+    that make no sense.
     """
 
     def __init__(self, name: str | Implementation, **options: Unpack[ServerOptions]) -> None:
-        if unknown := options.keys() - ServerOptions.__annotations__.keys():
-            raise TypeError(f"Server has no option {', '.join(sorted(unknown))}")
-        version, lifespan, subscriptions = options.get("version", "0.1.0"), options.get("lifespan"), Subscriptions()
-        publish = subscriptions.publish
+        given, subscriptions = _given(options), Subscriptions()
+        publish, lifespan = subscriptions.publish, given.get("lifespan")
         self._tools, self._prompts, self._resources = Tools(publish), Prompts(publish), Resources(publish)
         self._completions = Completions(self._prompts, self._resources)
         features = self._tools, self._prompts, self._resources, self._completions
         home = Home(
-            info=Implementation(name=name, version=version) if isinstance(name, str) else name,
-            instructions=options.get("instructions"),
-            chapters=(Lifecycle(subscriptions), subscriptions, *features, *options.get("extensions", ())),
-            middleware=tuple(options.get("middleware", ())),
-            errors=options.get("errors", "type"),
-            page_size=options.get("page_size") or sys.maxsize,
+            info=_described(name, given),
+            instructions=given.get("instructions"),
+            chapters=(Lifecycle(subscriptions), subscriptions, *features, *given.get("extensions", ())),
+            middleware=tuple(given.get("middleware", ())),
+            errors=given.get("errors", "type"),
+            page_size=given.get("page_size", sys.maxsize),
             life=None if lifespan is None else Life(partial(lifespan, self)),
-            sealer=Sealer(options.get("state_keys", ())),
-            strict=options.get("strict", False),
+            sealer=Sealer(_keys(given.get("state_keys"))),
+            strict=given.get("strict", False),
             publish=publish,
             read=self._resources.read_within,
         )
@@ -193,25 +262,30 @@ class Server:
 
         return _decorator(lambda given: add_route(self.service, path, given, methods))
 
-    def http_app(self, **options: Any) -> "HTTPApp":
-        """Build the MCP endpoint as an ASGI application, to be served or mounted anywhere.
-
-        `options` are those of `HTTPApp`: `path`, `allowed_hosts`, `allowed_origins`, `json_response`, `stateless`,
-        `max_body`.
-        """
+    def http_app(self, **options: "Unpack[HTTPOptions]") -> "HTTPApp":
+        """Build the MCP endpoint as an ASGI application, to be served or mounted anywhere."""
         from splice.transports.http.app import HTTPApp  # noqa: PLC0415 - stdio must not load the HTTP endpoint
 
         return HTTPApp(self.service, **options)
 
-    def run(self, transport: Literal["stdio", "http"] = "stdio", **options: Any) -> None:
+    def run(self, transport: Literal["stdio", "http"] = "stdio", **options: "Unpack[ListenOptions]") -> None:
         """Serve until the client leaves (stdio), or until SIGTERM or Ctrl-C.
 
         For "http": `host` and `port` (127.0.0.1:8000), `path` (/mcp), and the options of `http_app`. Listening beyond
-        this machine needs `allowed_hosts`. Raises `OSError` when the address cannot be listened on.
+        this machine needs `allowed_hosts`. Raises `OSError` when the address cannot be listened on, and `RuntimeError`
+        for a lifespan that fails on entry, and where an event loop runs already.
         """
         from splice.server import running  # noqa: PLC0415 - a server object that is only mounted needs none of it
 
         running.run(self.service, transport, **options)
+
+    async def run_async(
+        self, transport: Literal["stdio", "http"] = "stdio", **options: "Unpack[ListenOptions]"
+    ) -> None:
+        """Serve as `run` does, on the event loop that runs already."""
+        from splice.server import running  # noqa: PLC0415 - as in `run`
+
+        await running.serving(self.service, transport, **options)
 
 
 def _decorator(add: Callable[[Callable[..., Any]], None]) -> Callable[[F], F]:

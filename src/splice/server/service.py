@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Raw, Struct
 
-from splice.errors import LocalProtocolError, MethodNotFound
+from splice.errors import InternalError, LocalProtocolError, MethodNotFound
 from splice.protocol.input import InputRequiredResult
 from splice.protocol.jsonrpc import Notification, Response, Success
 from splice.protocol.lifecycle import INITIALIZED
@@ -20,7 +20,8 @@ from splice.protocol.versions import Facts
 from splice.rules.eras import admit
 from splice.rules.extensions import heard, served
 from splice.server.call import Answer, Call, Home, InputRequired, Middleware
-from splice.server.failures import ends_the_task, failure_of, questions_in
+from splice.server.failures import ends_the_task, failure_of, questions_in, report
+from splice.server.lifespan import Life
 from splice.transports.base import Exchange, Sender, Service
 
 log = logging.getLogger("splice.server")
@@ -37,11 +38,22 @@ class ChapterService(Service):
     def __init__(self, home: Home, drain: Callable[[], None]) -> None:
         self.home = home
         self._life, self._info_json, self._drain = home.life, home.info_json, drain
+        self._unstarted: tuple[str, str] | None = None
+        """How the lifespan failed last, and what was told of it."""
         self._heard = heard(home.chapters)
         self._served: dict[str, tuple[Method[Any, Any], Answer]] = {
             name: (each.row, reduce(_around, reversed(home.middleware), each.answer))
             for name, each in served(home.chapters).items()
         }
+
+    async def open(self) -> None:
+        """Enter the lifespan. Raises `RuntimeError`, with what the user's context manager raised as its cause."""
+        if self._life is not None:
+            try:
+                await self._life.begin()
+            except Exception as error:
+                what = f"The lifespan of {self.home.info.name} failed: {type(error).__name__}: {error}"
+                raise RuntimeError(what) from error
 
     async def handle(self, exchange: Exchange) -> Response:
         """Answer one request, whatever transport it came by. Never raises, but for being cancelled."""
@@ -56,7 +68,7 @@ class ChapterService(Service):
             call = Call(admitted.era, admitted.params, admitted.meta, admitted.declared, exchange, row, self.home)
             del admitted  # what a call lets go of while it waits is to be gone
             if self._life is not None:
-                await self._life.begin()
+                await self._begin(self._life)
             result = await answer(call)
             if isinstance(result, InputRequired):
                 result = await _answered(call, answer, result)
@@ -80,6 +92,15 @@ class ChapterService(Service):
                 await done
         except (Exception, SystemExit):
             log.exception("the listener for %s failed", note.method)
+
+    async def _begin(self, life: Life) -> None:
+        """Enter the lifespan, where nobody did before the first request. One that goes on failing is logged once."""
+        try:
+            await life.begin()
+        except Exception as error:
+            if self._unstarted is None or self._unstarted[0] != repr(error):
+                self._unstarted = repr(error), report("The start of the server", error, self.home.errors)
+            raise InternalError(self._unstarted[1]) from error
 
     async def drain(self) -> None:
         """End the streams that would run for ever."""

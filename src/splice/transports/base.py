@@ -67,6 +67,9 @@ class Service:
     routes: Mapping[str, Any] = {}
     """What HTTP answers beside the endpoint: path -> `Route`."""
 
+    async def open(self) -> None:
+        """Get ready what requests need, before anything is listened to. Raises `RuntimeError`. Twice is fine."""
+
     async def handle(self, exchange: Exchange) -> Response:
         """Answer one request. Never raises, but for being cancelled."""
         raise NotImplementedError

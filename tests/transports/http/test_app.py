@@ -642,6 +642,24 @@ async def test_lifespan() -> None:
         assert answer.headers["retry-after"] == "1"
 
 
+async def test_a_service_that_cannot_open_ends_the_startup(caplog: pytest.LogCaptureFixture) -> None:
+    class Broken(FakeService):
+        async def open(self) -> None:
+            raise RuntimeError("no database")
+
+    sent: list[dict[str, Any]] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "lifespan.startup"}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    await within(HTTPApp(Broken())({"type": "lifespan"}, receive, send))
+    assert sent == [{"type": "lifespan.startup.failed", "message": "no database"}]
+    assert caplog.text.count("Traceback") == 1
+
+
 async def test_stopping_lets_streams_end_with_their_result() -> None:
     service, browser = endpoint()
 

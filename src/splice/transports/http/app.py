@@ -7,6 +7,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stream
 """
 
 import asyncio
+import logging
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import lru_cache
 from types import NoneType
@@ -36,6 +37,9 @@ DRAIN_SECONDS = 3.0
 
 PRINCIPAL = "splice.principal"
 """The key in the ASGI scope under which an authenticating middleware says who calls."""
+
+
+log = logging.getLogger("splice.transport")
 
 
 class HTTPOptions(TypedDict, total=False):
@@ -256,6 +260,12 @@ class HTTPApp:
         elif scope["type"] == "lifespan":
             self._stopping = None
             while (await receive())["type"] == "lifespan.startup":
+                try:
+                    await self._service.open()
+                except RuntimeError as error:
+                    log.exception("the endpoint cannot start")
+                    await send({"type": "lifespan.startup.failed", "message": str(error)})
+                    return
                 await send({"type": "lifespan.startup.complete"})
             await self.stop()
             await send({"type": "lifespan.shutdown.complete"})

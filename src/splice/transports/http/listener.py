@@ -183,8 +183,8 @@ class _Listener(uvicorn.Server):
 async def serve_http(service: Service, **options: Unpack[ListenOptions]) -> None:
     """Serve at `http://host:port/path` until SIGTERM or Ctrl-C. Says on stderr where.
 
-    Raises `ValueError` for an address beyond this machine without `allowed_hosts`, `OSError` when it is taken; and as
-    `check_options`.
+    Raises `ValueError` for an address beyond this machine without `allowed_hosts`, `OSError` when it is taken, what
+    `service.open` raises, before it listens, and as `check_options`.
     """
     check_options(options, ListenOptions)
     host, port = options.pop("host", "127.0.0.1"), options.pop("port", 8000)
@@ -206,10 +206,14 @@ async def serve_http(service: Service, **options: Unpack[ListenOptions]) -> None
         proxy_headers=False,
         ws="none",
     )
-    with _bound(host, port) as listening:
-        name = f"[{host}]" if ":" in host else host
-        sys.stderr.write(f"Serving MCP at http://{name}:{listening.getsockname()[1]}{path}\n")
-        await _Listener(config).serve(sockets=[listening])
+    await service.open()
+    try:
+        with _bound(host, port) as listening:
+            name = f"[{host}]" if ":" in host else host
+            sys.stderr.write(f"Serving MCP at http://{name}:{listening.getsockname()[1]}{path}\n")
+            await _Listener(config).serve(sockets=[listening])
+    finally:
+        await service.close()
 
 
 def _bound(host: str, port: int) -> socket.socket:

@@ -31,11 +31,20 @@ CHUNK_BYTES = 256 * 1024
 
 
 async def serve_stdio(service: Service) -> None:
-    """Serve one peer until it closes our stdin, or until a signal asks to stop; requests in flight may finish."""
+    """Serve one peer until it closes our stdin, or until a signal asks to stop; requests in flight may finish.
+
+    Raises what `service.open` raises, before anything is read.
+    """
+    with _own_descriptors() as (source, target):
+        await service.open()
+        await _serve(service, source, target)
+
+
+async def _serve(service: Service, source: int, target: int) -> None:
     ended = asyncio.Event()
     session = Session()
     sender = Sender(kind="stdio", session=session)
-    with _own_descriptors() as (source, target), stop_signals(ended.set):
+    with stop_signals(ended.set):
         pipes = _Pipes(ended.set)
         channel = LineChannel(pipes.write, service.handle, partial(service.hear, sender=sender), sender)
         channel.batches = lambda: session.batches
