@@ -94,9 +94,9 @@ def test_a_key_is_derived_from_text() -> None:
 
     secret = "correct horse battery staple"
     theirs = HKDF(SHA256(), 32, salt=None, info=b"splice requestState").derive(secret.encode())
-    assert key_of(secret) == theirs
-    with pytest.raises(ValueError, match="16 characters"):
-        key_of("x" * 15)
+    assert key_of(secret, "SECRET") == theirs
+    with pytest.raises(ValueError, match="SECRET must have at least 16 characters"):
+        key_of("x" * 15, "SECRET")
 
 
 def test_a_sealer_knows_whether_others_may_have_its_keys() -> None:

@@ -3,13 +3,18 @@
 import asyncio
 import contextlib
 import contextvars
+import subprocess
+import sys
 import threading
 import weakref
 from typing import Any
 
 import pytest
 
-from splice.server.threads import Bridge, Threads
+from splice import Server
+from splice.errors import ToolError
+from splice.server.threads import MAX_THREADS, Bridge, Threads
+from support.caller import LEGACY, MODERN, Caller, text_of
 from support.waiting import settle, until
 
 NAME: contextvars.ContextVar[str] = contextvars.ContextVar("NAME")
@@ -191,7 +196,7 @@ async def test_a_job_handed_in_beside_one_that_blocks_is_taken_by_another_worker
         assert [await threads.run(lambda n=n: n) for n in range(50)] == list(range(50))
     gate.set()
     assert await blocked
-    assert threads._count == 2
+    assert len(threads._workers) == 2
 
 
 def test_several_event_loops_use_one_pool_at_once() -> None:
@@ -253,6 +258,85 @@ async def test_where_no_thread_can_be_started_the_caller_hears_of_it(monkeypatch
     await asyncio.sleep(0)
     gate.set()
     assert (await blocked, await waiting) == (True, 3)
+
+
+# Too much to do.
+
+
+async def test_one_job_too_many_is_refused_and_those_given_up_make_room() -> None:
+    threads, gate = Threads(max_threads=1, max_waiting=3), threading.Event()
+    running = threads.run(gate.wait, 5)
+    await until(lambda: not threads._jobs)
+    waiting = [threads.run(abs, -number) for number in range(3)]
+    with pytest.raises(ToolError, match="1 handlers are busy and 3 calls wait for them; try again later"):
+        threads.run(abs, -1)
+    waiting[1].cancel()
+    late = threads.run(abs, -7)
+    gate.set()
+    assert [*await asyncio.gather(running, waiting[0], waiting[2], late)] == [True, 0, 2, 7]
+
+
+async def test_a_thread_stuck_in_a_job_nobody_waits_for_is_replaced_once() -> None:
+    threads, gate = Threads(max_threads=2), threading.Event()
+    stuck = [threads.run(gate.wait, 5) for _ in range(2)]
+    await until(lambda: not threads._jobs)
+    for each in stuck:
+        each.cancel()
+    async with asyncio.timeout(5):
+        assert await threads.run(abs, -1) == 1
+        more = [threads.run(gate.wait, 5) for _ in range(9)]
+        await until(lambda: len(threads._workers) == 4)
+        for each in more:
+            each.cancel()
+        await settle(200)
+    assert len(threads._workers) == 4
+    gate.set()
+
+
+async def test_servers_do_not_wait_for_each_others_handlers() -> None:
+    gate, servers = threading.Event(), (Server("stuck"), Server("free"))
+    for server in servers:
+        server.add_tool(lambda: gate.wait(5), name="block")
+        server.add_tool(lambda: "here", name="quick")
+    stuck, free = (Caller(server, MODERN[0]) for server in servers)
+    calls = [asyncio.ensure_future(stuck.call("block")) for _ in range(MAX_THREADS)]
+    await until(lambda: len(servers[0]._threads._workers) == MAX_THREADS)
+    async with asyncio.timeout(5):
+        assert await free.text("quick") == "here"
+    gate.set()
+    await asyncio.gather(*calls)
+
+
+@pytest.mark.parametrize("version", [LEGACY[-1], MODERN[-1]])
+async def test_a_server_with_too_much_to_do_tells_the_model(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    server, gate = Server("s"), threading.Event()
+    monkeypatch.setattr(server._threads, "_max_waiting", 0)
+    server.add_tool(lambda: gate.wait(5), name="block")
+    result = await (await Caller(server, version).open()).call("block")
+    assert result["isError"]
+    assert "handlers are busy" in text_of(result)
+
+
+FORKING = """
+import asyncio, os
+from splice.server.threads import Threads
+
+threads = Threads(max_threads=1)
+
+async def use():
+    async with asyncio.timeout(5):
+        return await threads.run(abs, -1)
+
+assert asyncio.run(use()) == 1
+child = os.fork()
+assert asyncio.run(use()) == 1
+if child:
+    assert os.waitpid(child, 0)[1] == 0
+"""
+
+
+def test_handlers_run_in_a_process_that_was_forked() -> None:
+    subprocess.run([sys.executable, "-W", "ignore", "-c", FORKING], check=True, timeout=20)
 
 
 # The way from a handler's thread back to the loop.

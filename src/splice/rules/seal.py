@@ -89,10 +89,10 @@ class Sealer:
         return cipher
 
 
-def key_of(secret: str) -> bytes:
-    """Derive a key from a secret text, by HKDF with SHA-256. Raises `ValueError` for one that is too short."""
+def key_of(secret: str, name: str) -> bytes:
+    """Derive a key from a secret text, by HKDF with SHA-256. Raises `ValueError`, naming it, if it is too short."""
     if len(secret) < SECRET_CHARACTERS:
-        raise ValueError(f"it must have at least {SECRET_CHARACTERS} characters, from a source of randomness")
+        raise ValueError(f"{name} must have at least {SECRET_CHARACTERS} characters, from a source of randomness")
     extracted = hmac.digest(bytes(KEY_BYTES), secret.encode(), "sha256")
     return hmac.digest(extracted, b"splice requestState\x01", "sha256")
 

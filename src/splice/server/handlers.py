@@ -34,7 +34,7 @@ from splice.server.call import Call, InputRequired
 from splice.server.context import Context
 from splice.server.definitions import checked
 from splice.server.media import BINARY, Audio, File, Image, Media, contents_of_bytes
-from splice.server.threads import THREADS
+from splice.server.threads import THREADS, Threads
 
 _NULL = Raw(b"null")
 _OURS = ("blocking", "timeout", "validate")
@@ -81,11 +81,11 @@ class Handler(Struct, frozen=True, eq=False):
     """The parameter that takes the context."""
 
     @classmethod
-    def of(cls, fn: Callable[..., Any], options: FeatureOptions) -> "Handler":
+    def of(cls, fn: Callable[..., Any], options: FeatureOptions, threads: Threads = THREADS) -> "Handler":
         """Read a function's signature. Raises `TypeError` for one that cannot be called by name."""
         signature = Signature(fn, skip=_is_context, opaque=(*OPAQUE, InputRequired))
         name: str = getattr(fn, "__name__", type(fn).__name__)
-        invoke = invoker(fn, is_async=signature.is_async, blocking=options.get("blocking", True))
+        invoke = invoker(fn, is_async=signature.is_async, blocking=options.get("blocking", True), threads=threads)
         return cls(name, signature, invoke, next(iter(signature.injected), None))
 
     def define(self, kind: type[D], options: FeatureOptions, **said: Any) -> D:
@@ -101,9 +101,9 @@ class Handler(Struct, frozen=True, eq=False):
         return arguments
 
 
-def invoker(fn: Callable[..., Any], *, is_async: bool, blocking: bool) -> Invoke:
-    """Tell how a function is called: as it is, on a thread, or at once."""
-    return fn if is_async else partial(_on_thread if blocking else _here, fn)
+def invoker(fn: Callable[..., Any], *, is_async: bool, blocking: bool, threads: Threads = THREADS) -> Invoke:
+    """Tell how a function is called: as it is, on one of the threads, or at once."""
+    return fn if is_async else partial(_on_thread, threads, fn) if blocking else partial(_here, fn)
 
 
 async def _here(fn: Callable[..., Any], /, *args: Any, **arguments: Any) -> Any:
@@ -111,9 +111,9 @@ async def _here(fn: Callable[..., Any], /, *args: Any, **arguments: Any) -> Any:
     return await value if hasattr(value, "__await__") else value
 
 
-async def _on_thread(fn: Callable[..., Any], /, *args: Any, **arguments: Any) -> Any:
+async def _on_thread(threads: Threads, fn: Callable[..., Any], /, *args: Any, **arguments: Any) -> Any:
     try:
-        value = await THREADS.run(fn, *args, **arguments)
+        value = await threads.run(fn, *args, **arguments)
     except asyncio.CancelledError:
         for each in arguments.values():
             if isinstance(each, Context):

@@ -21,6 +21,7 @@ from splice.server.call import Call, InputRequired, Publish
 from splice.server.handlers import FeatureOptions, Handler, loaded, prompt_result
 from splice.server.resources import Resources
 from splice.server.sources import Features, Listing, Local
+from splice.server.threads import Threads
 
 MAX_COMPLETIONS = 100
 
@@ -32,9 +33,9 @@ class PromptEntry(Struct, frozen=True, eq=False):
     handler: Handler
 
     @classmethod
-    def of(cls, fn: Callable[..., Any], options: FeatureOptions) -> "PromptEntry":
+    def of(cls, fn: Callable[..., Any], options: FeatureOptions, threads: Threads) -> "PromptEntry":
         """Read a prompt off a function. Raises `TypeError` for one that cannot be called by name."""
-        handler = Handler.of(fn, options)
+        handler = Handler.of(fn, options, threads)
         schema = handler.signature.input_schema
         arguments = [
             PromptArgument(name=name, description=each.get("description"), required=name in schema.get("required", ()))
@@ -70,10 +71,11 @@ class Prompts(Features):
 class Completions(Extension[Call]):
     """The chapter of `completion/complete`."""
 
-    def __init__(self, prompts: Prompts, resources: Resources) -> None:
+    def __init__(self, prompts: Prompts, resources: Resources, threads: Threads) -> None:
         super().__init__("completions", methods=(Served(COMPLETE, self.complete),))
         self._prompts = prompts
         self._resources = resources
+        self._threads = threads
         self._handlers: dict[str, dict[str, Handler]] = {}
 
     def declare(self, capabilities: AnyCapabilities) -> None:
@@ -87,7 +89,7 @@ class Completions(Extension[Call]):
         Raises `ValueError` for a target or argument that is not there, unless a source may have it, and `TypeError` for
         a function that cannot be called so.
         """
-        handler = Handler.of(fn, {})
+        handler = Handler.of(fn, {}, self._threads)
         if len(handler.signature.input_schema.get("required", ())) > 2:
             raise TypeError(f"{handler.name}: a completion takes what was typed, and the arguments that are known")
         self._check_target(target, argument)

@@ -26,6 +26,7 @@ from splice.schema.functions import BadArguments
 from splice.server.call import Call, InputRequired, Publish
 from splice.server.handlers import FeatureOptions, Handler, loaded, resource_result
 from splice.server.sources import Described, Entry, Features, Listing, Lists, Local
+from splice.server.threads import Threads
 
 R = TypeVar("R", bound=Resource | ResourceTemplate)
 
@@ -73,7 +74,8 @@ class LocalTemplates(Local[ResourceTemplate]):
 class Resources(Features):
     """The chapter of `resources/list`, `resources/templates/list` and `resources/read`."""
 
-    def __init__(self, publish: Publish) -> None:
+    def __init__(self, publish: Publish, threads: Threads) -> None:
+        self._threads = threads
         self.listing = Listing(RESOURCES_LIST, "resources", Local[Resource]("resource"))
         self.templates = Listing(RESOURCES_TEMPLATES_LIST, "resource_templates", LocalTemplates("resource template"))
         capability = ResourcesCapability(subscribe=True, list_changed=True)
@@ -86,7 +88,7 @@ class Resources(Features):
         Raises `TypeError` when the function's parameters are not the template's variables, `ValueError` for a template
         that is malformed or cannot be matched, for a URI that is not one or is taken, and for options that do not fit.
         """
-        handler, template = Handler.of(fn, options), UriTemplate(uri)
+        handler, template = Handler.of(fn, options, self._threads), UriTemplate(uri)
         _check_parameters(handler, uri, set(template.variables))
         if template.variables:
             family = handler.define(ResourceTemplate, options, uri_template=uri)

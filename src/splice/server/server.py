@@ -30,6 +30,7 @@ from splice.server.resources import ResourceOptions, Resources
 from splice.server.service import ChapterService
 from splice.server.sessions import Lifecycle, Subscriptions
 from splice.server.sources import Source
+from splice.server.threads import Threads
 from splice.server.tools import ToolEntry, ToolOptions, Tools
 
 if TYPE_CHECKING:
@@ -69,19 +70,19 @@ class ServerOptions(TypedDict, total=False):
 
 
 _KINDS: dict[str, tuple[Any, Any, str]] = {
-    "version": (str, None, "text"),
-    "title": (str, None, "text"),
-    "website_url": (str, None, "text"),
+    **dict.fromkeys(("version", "title", "website_url", "instructions", "errors"), (str, None, "text")),
     "icons": (Sequence, Icon, "a list of `Icon`"),
-    "instructions": (str, None, "text"),
     "lifespan": (Callable, None, "a function of the server that makes an async context manager"),
-    "errors": (str, None, "text"),
     "middleware": (Sequence, Callable, "a list of functions `(call, proceed)`"),
     "state_keys": (Sequence, bytes, "a list of `bytes`"),
     "page_size": (int, None, "a whole number"),
+    "strict": (bool, None, "True or False"),
     "extensions": (Sequence, Extension, "a list of `Extension`"),
 }
 """The type of each option, that of its items, and both in words."""
+
+_ABOUT = {"version", "title", "website_url", "icons"}
+"""The options that clients are told."""
 
 
 def _given(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -107,26 +108,16 @@ def _described(name: str | Implementation, given: Mapping[str, Any]) -> Implemen
     """Put together what clients are told of the server. Raises `TypeError` and `ValueError` for a name that is none."""
     if not isinstance(name, (str, Implementation)):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers err
         raise TypeError(f"a server's name is text or an `Implementation`, not {name!r}")
-    said = {option: given[option] for option in ("version", "title", "website_url", "icons") if option in given}
-    info = (
-        replace(name, **said)
-        if isinstance(name, Implementation)
-        else Implementation(name=name, **{"version": "0.1.0", **said})
-    )
+    info = name if isinstance(name, Implementation) else Implementation(name=name, version="0.1.0")
     if not info.name:
         raise ValueError("a server needs a name that is not empty")
-    return info
+    return replace(info, **{option: given[option] for option in _ABOUT & given.keys()})
 
 
 def _keys(given: Sequence[bytes] | None) -> Sequence[bytes]:
     """Choose the keys that seal: as given, else from the environment. Raises `ValueError` for a secret too short."""
     secret = os.environ.get("SPLICE_SECRET")
-    if given or not secret:
-        return given or ()
-    try:
-        return [key_of(secret)]
-    except ValueError as error:
-        raise ValueError(f"SPLICE_SECRET is too short: {error}") from None
+    return given or ([key_of(secret, "SPLICE_SECRET")] if secret else ())
 
 
 class Server:
@@ -139,8 +130,13 @@ class Server:
     def __init__(self, name: str | Implementation, **options: Unpack[ServerOptions]) -> None:
         given, subscriptions = _given(options), Subscriptions()
         publish, lifespan = subscriptions.publish, given.get("lifespan")
-        self._tools, self._prompts, self._resources = Tools(publish), Prompts(publish), Resources(publish)
-        self._completions = Completions(self._prompts, self._resources)
+        self._threads = Threads()
+        self._tools, self._prompts, self._resources = (
+            Tools(publish),
+            Prompts(publish),
+            Resources(publish, self._threads),
+        )
+        self._completions = Completions(self._prompts, self._resources, self._threads)
         features = self._tools, self._prompts, self._resources, self._completions
         home = Home(
             info=_described(name, given),
@@ -179,7 +175,7 @@ class Server:
         Raises `TypeError` for a signature that cannot be called by name, `ValueError` for a name that is taken and
         for options that do not fit.
         """
-        self._tools.listing.local.add(ToolEntry(fn, options))
+        self._tools.listing.local.add(ToolEntry(fn, options, self._threads))
 
     def remove_tool(self, name: str) -> None:
         """Offer a tool no more. Raises `KeyError`."""
@@ -215,7 +211,7 @@ class Server:
 
     def add_prompt(self, fn: Callable[..., Any], **options: Unpack[FeatureOptions]) -> None:
         """Offer a function as a prompt. Its parameters are the prompt's arguments."""
-        self._prompts.listing.local.add(PromptEntry.of(fn, options))
+        self._prompts.listing.local.add(PromptEntry.of(fn, options, self._threads))
 
     def remove_prompt(self, name: str) -> None:
         """Offer a prompt no more. Raises `KeyError`."""

@@ -12,14 +12,23 @@ stuck would hang the shutdown. A `Bridge` leads from a worker back to the event 
 import asyncio
 import concurrent.futures
 import contextvars
+import os
 import threading
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
 from math import inf
 from typing import Any, TypeAlias, TypeVar
+from weakref import WeakSet
+
+from splice.errors import ToolError
 
 MAX_THREADS = 64
+"""How many handlers of one server run at once. As many more may, while others are stuck that nobody waits for."""
+
+MAX_WAITING = 1_000
+"""How many wait for a thread. One more is refused: it would wait for long, and tell nobody."""
 
 PATIENCE_SECONDS = 0.001
 """How long one job may keep a worker to itself before another worker is woken for the jobs behind it."""
@@ -34,6 +43,9 @@ R = TypeVar("R")
 
 Job: TypeAlias = "tuple[_Desk, asyncio.Future[Any], Callable[..., Any], tuple[Any, ...], dict[str, Any]]"
 """Where to bring the result, the future that waits for it, and what to call in a copy of the caller's context."""
+
+
+_POOLS: "WeakSet[Threads]" = WeakSet()
 
 
 class _Desk:
@@ -77,27 +89,35 @@ class _Desk:
 class _Worker:
     """One thread."""
 
-    __slots__ = ("asleep", "since")
+    __slots__ = ("asleep", "future", "since")
 
     def __init__(self) -> None:
         self.asleep = threading.Lock()
         """Held while it sleeps; released to wake it."""
         self.asleep.acquire()
+        self.future: asyncio.Future[Any] | None = None
+        """Waits for the job that it works on."""
         self.since = inf
         """When its last job began; `inf` from its waking to its first job, `-inf` while it sleeps."""
 
 
 class Threads:
-    """A pool of daemon threads, for any number of event loops."""
+    """A pool of daemon threads, for any number of event loops. A process that is forked begins with no thread."""
 
-    def __init__(self, max_threads: int = MAX_THREADS) -> None:
+    def __init__(self, max_threads: int = MAX_THREADS, max_waiting: int = MAX_WAITING) -> None:
         self._max_threads = max_threads
+        self._max_waiting = max_waiting
+        _POOLS.add(self)
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin without threads and jobs."""
         self._lock = threading.Lock()
         """Held for moments only: a worker goes to sleep, or a job comes, but not both at once."""
         self._jobs: deque[Job] = deque()
+        self._workers: list[_Worker] = []
         self._idle: list[_Worker] = []
         """Workers that sleep; the one that fell asleep last is woken first."""
-        self._count = 0
         self._hot: _Worker | None = None
         """The worker that was woken last: unless it sleeps or is stuck, it will take what is handed in."""
         self._finished = 0
@@ -107,8 +127,11 @@ class Threads:
     def run(self, fn: Callable[..., Any], /, *args: Any, **arguments: Any) -> "asyncio.Future[Any]":
         """Call `fn(*args, **arguments)` on a thread, in a copy of the caller's context.
 
-        Raises `RuntimeError` when there is no thread, and none can be started.
+        Raises `ToolError` when too many wait for a thread already, and `RuntimeError` when there is none, and none can
+        be started.
         """
+        if len(self._jobs) >= self._max_waiting:
+            self._make_room()
         loop = asyncio.get_running_loop()
         desk = self._desks.get(loop) or self._desk(loop)
         future: asyncio.Future[Any] = loop.create_future()
@@ -122,6 +145,17 @@ class Threads:
             loop.call_later(PATIENCE_SECONDS, self._watch, desk, self._finished, 1)
         return future
 
+    def _make_room(self) -> None:
+        """Drop the jobs that nobody waits for any more. Raises `ToolError` when that leaves no room."""
+        with suppress(IndexError):  # the workers take jobs meanwhile
+            for _ in range(len(self._jobs)):
+                job = self._jobs.popleft()
+                if not job[1].cancelled():
+                    self._jobs.append(job)
+        if len(self._jobs) >= self._max_waiting:
+            busy = len(self._workers) - len(self._idle)
+            raise ToolError(f"{busy} handlers are busy and {len(self._jobs)} calls wait for them; try again later")
+
     def _desk(self, loop: asyncio.AbstractEventLoop) -> _Desk:
         for each in [each for each in tuple(self._desks) if each.is_closed()]:
             self._desks.pop(each, None)
@@ -134,17 +168,22 @@ class Threads:
             self._hot = self._idle.pop()
             self._hot.since = inf
             self._hot.asleep.release()
-        elif self._count < self._max_threads:
+        elif (count := len(self._workers)) < self._max_threads or count < self._max_threads + self._abandoned():
             worker = _Worker()
-            name = f"splice-{self._count + 1}"
+            name = f"splice-{count + 1}"
             try:
                 threading.Thread(target=self._work, args=(worker,), name=name, daemon=True).start()
             except RuntimeError:
-                if self._count == 0:
+                if not self._workers:
                     raise
             else:
-                self._count += 1
+                self._workers.append(worker)
                 self._hot = worker
+
+    def _abandoned(self) -> int:
+        """Count the workers that are stuck in a job nobody waits for any more, up to as many as there may be."""
+        given_up = sum(each.future is not None and each.future.cancelled() for each in self._workers)
+        return min(given_up, self._max_threads)
 
     def _watch(self, desk: _Desk, finished: int, more: int) -> None:
         """Wake `more` workers if jobs wait and few are finished, and look again as long as jobs wait. On the loop.
@@ -176,6 +215,7 @@ class Threads:
     def _do(self, worker: _Worker, job: Job) -> None:
         desk, future, run, args, arguments = job
         worker.since = time.monotonic()
+        worker.future = future
         if not future.cancelled():
             try:
                 value = run(*args, **arguments)
@@ -184,11 +224,22 @@ class Threads:
             else:
                 desk.bring(future, value, None)
         self._finished += 1
+        worker.future = None
         del job, future, run, args, arguments  # an error's traceback leads to this frame, and would hold itself alive
 
 
 THREADS = Threads()
-"""Where `def` handlers of every server run."""
+"""Where functions run that were added to no server."""
+
+
+def _begin_all() -> None:
+    """Let every pool begin anew, in a process that was forked: threads are not copied."""
+    for each in tuple(_POOLS):
+        each.begin()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_begin_all)
 
 
 class Bridge:

@@ -27,6 +27,7 @@ from splice.server.context import Context
 from splice.server.failures import culprit, is_meant, questions_in, report
 from splice.server.handlers import FeatureOptions, Handler, Invoke, block_of, error_result, loaded, tool_result
 from splice.server.sources import Entry, Features, Listing, Local
+from splice.server.threads import Threads
 
 log = logging.getLogger("splice.server")
 
@@ -59,12 +60,12 @@ class ToolEntry:
         *("definition", "mirrored"),
     )
 
-    def __init__(self, fn: Callable[..., Any], options: ToolOptions) -> None:
+    def __init__(self, fn: Callable[..., Any], options: ToolOptions, threads: Threads) -> None:
         """Read a tool off a function.
 
         Raises `TypeError` for one that cannot be called by name, `ValueError` for options that do not fit.
         """
-        handler = Handler.of(fn, options)
+        handler = Handler.of(fn, options, threads)
         said, given, promised = handler.signature, options.get("input_schema"), options.get("output_schema")
         schemas = {"input_schema": said.input_schema, "output_schema": said.output_schema}
         self.definition = handler.define(Tool, options, **schemas)
