@@ -31,7 +31,7 @@ def delete(name: str) -> int:
 async def delete_account(ctx: Context) -> str:
     """Delete an account, after asking for consent."""
     answer = await ctx.elicit("This deletes an account for good.", Farewell, key="farewell")
-    if answer.data is None or not answer.data.sure:
+    if not answer.accepted or not answer.data.sure:
         return "Nothing was deleted."
     count = await ctx.once(delete, answer.data.name, key="delete")
     return f"{answer.data.name} is gone ({answer.data.reason}), as number {count}."

@@ -71,7 +71,7 @@ async def count(steps: int, ctx: Context) -> str:
 async def introduce(ctx: Context) -> str:
     """Ask the user who they are."""
     answer = await ctx.elicit("Who are you?", Person)
-    if answer.data is None:
+    if not answer.accepted:
         return f"The user chose to {answer.action}."
     return f"Hello {answer.data.name}, {answer.data.age}!"
 

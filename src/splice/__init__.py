@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    __version__: str
     from splice.client.client import Change as Change
     from splice.client.client import Client as Client
     from splice.client.questions import Question as Question
@@ -100,11 +101,13 @@ _HOMES = {
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 # One table says both where a name lives and that it is public.
-__all__ = sorted(_HOME_OF)  # noqa: PLE0605  # pyright: ignore[reportUnsupportedDunderAll]  # a guard compares the two
+__all__ = sorted([*_HOME_OF, "__version__"])  # noqa: PLE0605  # pyright: ignore[reportUnsupportedDunderAll]  # a guard compares the two
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name from where it lives."""
+    if name == "__version__":
+        return import_module("importlib.metadata").version("splice")
     module = _HOME_OF.get(name)
     if module is None:
         raise AttributeError(f"module 'splice' has no attribute {name!r}")

@@ -174,7 +174,7 @@ class URLElicitationRequired(RPCError, code=URL_ELICITATION_REQUIRED):
     """
 
     def __init__(self, message: str, data: Any = None, *, code: int | None = None) -> None:
-        if code is None and not (isinstance(data, dict) and data.get("elicitations")):  # pyright: ignore[reportUnknownMemberType]  # JSON
+        if code is None and not (isinstance(data, dict) and data.get("elicitations")):  # pyright: ignore[reportUnknownMemberType]  # any JSON may stand there
             raise TypeError(
                 'URLElicitationRequired needs data={"elicitations": [...]}: the URLs that the user has to visit'
             )

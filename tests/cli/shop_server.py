@@ -62,7 +62,7 @@ async def count(to: int, ctx: Context) -> str:
 @server.tool
 async def order(ctx: Context) -> str:
     answer = await ctx.elicit("What shall it be?", Order)
-    return answer.action if answer.data is None else repr(answer.data)
+    return answer.action if not answer.accepted else repr(answer.data)
 
 
 @server.tool

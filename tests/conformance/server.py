@@ -99,7 +99,7 @@ async def test_elicitation(message: str, ctx: Context) -> str:
     """Ask the user."""
     fields = {"username": {"type": "string"}, "email": {"type": "string"}}
     answer = await ctx.elicit(message, form(fields, "username", "email"))
-    return f"User response: {answer.action} {answer.data}"
+    return f"User response: {answer.action} {answer.content}"
 
 
 @server.tool
@@ -113,7 +113,7 @@ async def test_elicitation_sep1034_defaults(ctx: Context) -> str:
         "verified": {"type": "boolean", "default": True},
     }
     answer = await ctx.elicit("Please look over these defaults", form(fields))
-    return f"Elicitation completed: {answer.action} {answer.data}"
+    return f"Elicitation completed: {answer.action} {answer.content}"
 
 
 @server.tool
@@ -129,7 +129,7 @@ async def test_elicitation_sep1330_enums(ctx: Context) -> str:
         "titledMulti": {"type": "array", "items": {"anyOf": titled}},
     }
     answer = await ctx.elicit("Please choose", form(fields))
-    return f"Elicitation completed: {answer.action} {answer.data}"
+    return f"Elicitation completed: {answer.action} {answer.content}"
 
 
 JSON_SCHEMA = {
@@ -212,7 +212,7 @@ async def test_trigger_prompt_change(ctx: Context) -> str:
 async def test_input_required_result_elicitation(ctx: Context) -> str:
     """Ask for a name."""
     answer = await ctx.elicit("What is your name?", NAME_FORM, key="user_name")
-    return f"Hello, {(answer.data or {}).get('name', 'stranger')}!"
+    return f"Hello, {(answer.content or {}).get('name', 'stranger')}!"
 
 
 @server.tool
@@ -256,7 +256,7 @@ async def test_input_required_result_multi_round(ctx: Context) -> str:
     """Ask twice, one after the other."""
     name = await ctx.elicit("Step 1: what is your name?", NAME_FORM, key="step1")
     colour = await ctx.elicit("Step 2: which colour?", form({"color": {"type": "string"}}, "color"), key="step2")
-    return f"{name.data} likes {colour.data}"
+    return f"{name.content} likes {colour.content}"
 
 
 @server.tool

@@ -103,7 +103,7 @@ def build(cancelled: asyncio.Event) -> Server:
     async def ask(ctx: Context) -> str:
         """Ask the user."""
         answer = await ctx.elicit("Who?", {"type": "object", "properties": {"name": {"type": "string"}}})
-        return str((answer.data or {})["name"])
+        return str(answer.data["name"])
 
     @server.tool
     async def wait() -> str:

@@ -84,7 +84,7 @@ async def test_everything_works_over_it(version: str, *, asks: bool) -> None:
     async def ask(ctx: Context) -> str:
         """Ask the user."""
         answer = await ctx.elicit("Who?", {"type": "object", "properties": {"name": {"type": "string"}}})
-        return str((answer.data or {})["name"])
+        return str(answer.data["name"])
 
     def answer(question: ElicitParams) -> dict[str, Any]:
         return {"name": "Ada"}

@@ -1,5 +1,6 @@
 """What a server may ask, and what a client answers."""
 
+from contextlib import nullcontext
 from typing import Any
 
 import msgspec
@@ -7,7 +8,7 @@ import pytest
 from msgspec import Raw, Struct
 
 from protocol.wire import stable
-from splice.protocol.content import TextContent, ToolUseContent
+from splice.protocol.content import TextContent, ToolResultContent, ToolUseContent
 from splice.protocol.input import (
     CreateMessageParams,
     CreateMessageResult,
@@ -18,6 +19,7 @@ from splice.protocol.input import (
     InputRequiredResult,
     ListRootsResult,
     SamplingMessage,
+    check_sampling_messages,
 )
 
 TEXT = {"type": "text", "text": "x"}
@@ -133,3 +135,38 @@ def test_null_is_absent_where_something_must_be_there() -> None:
             b'{"resultType":"input_required","inputRequests":null,"requestState":null}', type=InputRequiredResult
         )
     assert msgspec.json.decode(b'{"method":"roots/list","params":null}', type=InputRequest).params is None
+
+
+def use(*ids: str) -> SamplingMessage:
+    return SamplingMessage(role="assistant", content=[ToolUseContent(id=id, name="t", input={}) for id in ids])
+
+
+def results(*ids: str, text: bool = False) -> SamplingMessage:
+    blocks: list[Any] = [ToolResultContent(tool_use_id=id, content=[]) for id in ids]
+    return SamplingMessage(role="user", content=[*blocks, *([TextContent(text="and")] if text else [])])
+
+
+SAID = SamplingMessage(role="user", content=TextContent(text="hi"))
+
+
+@pytest.mark.parametrize(
+    ("messages", "told"),
+    [
+        ([], None),
+        ([SAID, use("1"), results("1"), SAID], None),
+        ([use("1", "2"), results("2", "1")], None),
+        ([use("1"), results("1"), use("1"), results("1")], None),
+        ([results("1")], "do not answer"),
+        ([use("1")], "do not answer"),
+        ([use("1"), SAID], "do not answer"),
+        ([use("1"), SAID, results("1")], "do not answer"),
+        ([use("1", "2"), results("1")], "do not answer"),
+        ([use("1"), results("1", "1")], "do not answer"),
+        ([use("1"), results("2")], "do not answer"),
+        ([use("1"), results("1", text=True)], "nothing but tool_results"),
+    ],
+)
+def test_each_use_of_a_tool_has_its_result_at_once(messages: list[SamplingMessage], told: str | None) -> None:
+    """Requirements 358 and 359."""
+    with nullcontext() if told is None else pytest.raises(ValueError, match=told):
+        check_sampling_messages(messages)

@@ -10,7 +10,6 @@ from msgspec import Raw
 from protocol.wire import methods
 from splice.errors import (
     InvalidParams,
-    InvalidRequest,
     LocalProtocolError,
     MethodNotFound,
     RPCError,
@@ -88,10 +87,30 @@ def refusal(method: str, params: JSON, at: Session | None) -> RPCError:
 @pytest.mark.parametrize("at", [None, session(None)], ids=["no session", "not initialized"])
 @pytest.mark.parametrize("method", sorted({*ROWS, "no/such"} - {"initialize", "ping"}))
 def test_nothing_runs_before_initialize(method: str, at: Session | None) -> None:
-    assert isinstance(refusal(method, {}, at), (InvalidRequest, InvalidParams))
+    """Requirement 39: required fields that are missing are invalid params."""
+    assert isinstance(refusal(method, {}, at), InvalidParams)
     if method in {"tools/list", "no/such"}:
-        assert "initialize" in refusal(method, {}, at).message
+        told = refusal(method, {}, at).message
+        assert "initialize" in told
+        assert META_PROTOCOL_VERSION in told
+        assert META_CLIENT_CAPABILITIES in told
     assert at is None or not at.ready
+
+
+@pytest.mark.parametrize("at", [None, session(None), session()], ids=["no session", "not initialized", "initialized"])
+@pytest.mark.parametrize("missing", [META_PROTOCOL_VERSION, META_CLIENT_CAPABILITIES])
+def test_half_of_what_a_request_must_say_of_itself_is_refused_by_name(missing: str, at: Session | None) -> None:
+    said = {META_PROTOCOL_VERSION: LATEST_MODERN, META_CLIENT_CAPABILITIES: {}}
+    del said[missing]
+    error = refusal("tools/list", {"_meta": said}, at)
+    assert isinstance(error, InvalidParams)
+    assert missing in error.message
+
+
+def test_initialize_may_carry_capabilities_in_its_meta() -> None:
+    params = {"protocolVersion": "x", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}
+    params["_meta"] = {META_CLIENT_CAPABILITIES: {}}
+    assert admitted("initialize", params, session(None)).era is LEGACY
 
 
 def test_initialize_and_ping_run_before_initialize() -> None:
@@ -225,7 +244,7 @@ def test_of_several_faults_the_one_of_meta_comes_first() -> None:
     said = {META_PROTOCOL_VERSION: "2099-01-01", META_CLIENT_CAPABILITIES: {}}
     assert isinstance(refusal("tools/call", {"_meta": said}, None), UnsupportedProtocolVersion)
     assert isinstance(refusal("resources/subscribe", {"_meta": meta()}, None), MethodNotFound)
-    assert isinstance(refusal("tools/call", {}, None), InvalidRequest)
+    assert isinstance(refusal("tools/call", {}, None), InvalidParams)
 
 
 # finish

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from splice.errors import MissingClientCapability
+from splice.errors import InvalidRequest, MissingClientCapability
 from splice.protocol.capabilities import (
     ClientCapabilities,
     ElicitationCapability,
@@ -23,7 +23,7 @@ from splice.protocol.input import (
 )
 from splice.protocol.versions import FACTS, LATEST_MODERN
 from splice.protocol.wire import Params
-from splice.rules.sessions import Declared, require
+from splice.rules.sessions import Declared, Session, require
 from support.wire import JSON
 
 FORM = ElicitParams(message="?", requested_schema={"type": "object"})
@@ -32,11 +32,14 @@ TALK = [SamplingMessage(role="user", content=TextContent(text="hi"))]
 SAMPLE = CreateMessageParams(messages=TALK, max_tokens=1)
 SAMPLE_TOOLS = CreateMessageParams(messages=TALK, max_tokens=1, tools=[])
 SAMPLE_CHOICE = CreateMessageParams(messages=TALK, max_tokens=1, tool_choice=ToolChoice(mode="none"))
+SAMPLE_CONTEXT = CreateMessageParams(messages=TALK, max_tokens=1, include_context="allServers")
+SAMPLE_ALONE = CreateMessageParams(messages=TALK, max_tokens=1, include_context="none")
 
 EMPTY = ClientCapabilities()
 ROOTS = ClientCapabilities(roots=RootsCapability())
 SAMPLING = ClientCapabilities(sampling=SamplingCapability())
 SAMPLING_TOOLS = ClientCapabilities(sampling=SamplingCapability(tools={}))
+SAMPLING_CONTEXT = ClientCapabilities(sampling=SamplingCapability(context={}))
 ELICITATION = ClientCapabilities(elicitation=ElicitationCapability())
 ONLY_FORM = ClientCapabilities(elicitation=ElicitationCapability(form={}))
 ONLY_URL = ClientCapabilities(elicitation=ElicitationCapability(url={}))
@@ -57,6 +60,12 @@ NEW, OLD = LATEST_MODERN, "2025-06-18"
         (CREATE_MESSAGE, SAMPLE_CHOICE, SAMPLING, NEW, {"sampling": {"tools": {}}}),
         (CREATE_MESSAGE, SAMPLE_TOOLS, SAMPLING_TOOLS, NEW, None),
         (CREATE_MESSAGE, SAMPLE_TOOLS, SAMPLING_TOOLS, OLD, {"sampling": {"tools": {}}}),
+        (CREATE_MESSAGE, SAMPLE_CONTEXT, SAMPLING, NEW, {"sampling": {"context": {}}}),
+        (CREATE_MESSAGE, SAMPLE_CONTEXT, SAMPLING_TOOLS, "2025-11-25", {"sampling": {"context": {}}}),
+        (CREATE_MESSAGE, SAMPLE_CONTEXT, SAMPLING_CONTEXT, NEW, None),
+        (CREATE_MESSAGE, SAMPLE_CONTEXT, EMPTY, NEW, {"sampling": {}}),
+        (CREATE_MESSAGE, SAMPLE_CONTEXT, SAMPLING, OLD, None),
+        (CREATE_MESSAGE, SAMPLE_ALONE, SAMPLING, NEW, None),
         (ELICIT, FORM, ELICITATION, NEW, None),
         (ELICIT, FORM, ONLY_FORM, NEW, None),
         (ELICIT, FORM, BOTH, NEW, None),
@@ -85,3 +94,12 @@ def test_a_question_needs_what_the_client_declared(
 
 def test_the_methods_of_extensions_need_nothing_that_is_known_here() -> None:
     require(Declared(facts=FACTS[NEW]), "com.example/ask", Params())
+
+
+def test_a_client_whose_initialize_nobody_remembers_is_not_blamed() -> None:
+    """It may well have declared the capability: the server is the one that cannot ask."""
+    session = Session()
+    session.open(OLD)
+    assert session.declared is not None
+    with pytest.raises(InvalidRequest, match=r"keeps no sessions \(stateless=True\) and cannot ask"):
+        require(session.declared, ROOTS_LIST.name, Params())

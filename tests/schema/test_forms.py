@@ -148,7 +148,7 @@ def test_forms_are_flat(model: Any) -> None:
         form_schema(model)
 
 
-@pytest.mark.parametrize("model", [int, list[int], dict[str, int], Pair])
+@pytest.mark.parametrize("model", [list[int], dict[str, int], Pair])
 def test_classes_that_are_not_forms(model: Any) -> None:
     with pytest.raises(TypeError, match=r"is not a form: declare a class with fields$"):
         form_schema(model)

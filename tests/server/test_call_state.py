@@ -12,7 +12,7 @@ from splice import Context, InputRequired, Server
 from splice.errors import ToolError
 from splice.protocol.input import ElicitParams
 from splice.protocol.jsonrpc import Failure, Request
-from splice.server.call import Answer, Call
+from splice.server.call import Answer, Call, warn_once
 from support.caller import MODERN, Caller, Hand, accept, text_of
 from support.wire import JSON
 
@@ -22,27 +22,27 @@ FORM = {"type": "object", "properties": {"x": {"type": "string"}}}
 KEYS = [bytes([number]) * 32 for number in range(3)]
 
 
-def server_with_questions(**options: Any) -> Server:
-    server = Server("s", **options)
+def server_with_questions(name: str = "s", **options: Any) -> Server:
+    server = Server(name, **options)
 
     @server.tool
     async def one(ctx: Context, a: int = 0) -> str:
         answer = await ctx.elicit("One?", FORM)
-        return f"{a} {answer.data}"
+        return f"{a} {answer.content}"
 
     @server.tool
     async def two(ctx: Context) -> str:
         first = await ctx.elicit("First?", FORM)
         second = await ctx.elicit("Second?", FORM)
-        return f"{first.data} {second.data}"
+        return f"{first.content} {second.content}"
 
     @server.prompt
     async def prompt(ctx: Context) -> str:
-        return f"{(await ctx.elicit('Prompt?', FORM)).data}"
+        return f"{(await ctx.elicit('Prompt?', FORM)).content}"
 
     @server.resource("data://x")
     async def resource(ctx: Context) -> str:
-        return f"{(await ctx.elicit('Resource?', FORM)).data}"
+        return f"{(await ctx.elicit('Resource?', FORM)).content}"
 
     return server
 
@@ -153,6 +153,44 @@ async def test_the_state_of_another_user_is_refused(version: str) -> None:
     assert "result" in await caller.send("tools/call", answered(content, result))
 
 
+async def test_the_state_of_another_server_is_refused_though_it_has_the_same_keys(version: str) -> None:
+    """Another process of the same server opens it."""
+    one = Caller(server_with_questions(state_keys=KEYS[:1]), version)
+    content, result = await asked(one)
+    for name, opens in (("s", True), ("other", False)):
+        server = server_with_questions(name=name, state_keys=KEYS[:1])
+        response = await Caller(server, version).send("tools/call", answered(content, result))
+        assert ("result" in response) == opens
+
+
+async def test_a_process_that_seals_alone_says_so_once_when_there_are_others(
+    version: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    warn_once.cache_clear()
+    monkeypatch.setattr("multiprocessing.process.parent_process", lambda: "uvicorn")
+    shared = Caller(server_with_questions(state_keys=KEYS[:1]), version)
+    await asked(shared)
+    assert "SPLICE_SECRET" not in caplog.text
+    alone = Caller(server_with_questions(), version)
+    await asked(alone)
+    await asked(alone)
+    assert caplog.text.count("SPLICE_SECRET") == 1
+
+
+async def test_state_of_another_process_is_explained_in_the_log_and_not_to_the_client(
+    version: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """However the processes were started: that state comes which was not sealed here says enough."""
+    warn_once.cache_clear()
+    content, result = await asked(Caller(server_with_questions(), version))
+    other = Caller(server_with_questions(), version)
+    for _ in range(2):
+        error = (await other.send("tools/call", answered(content, result)))["error"]
+        assert error["code"] == -32602
+        assert error["message"].endswith("send the request without it")
+    assert caplog.text.count("SPLICE_SECRET") == 1
+
+
 async def test_how_arguments_are_written_makes_no_difference(version: str) -> None:
     caller = await opened(version)
     content, result = await asked(caller, name="one", arguments={"a": 7})
@@ -248,7 +286,7 @@ async def test_a_changed_question_is_asked_anew_and_later_answers_are_dropped_an
     async def tool(ctx: Context) -> str:
         answers = [await ctx.elicit("Same?", FORM), await ctx.elicit(f"{wording[0]}?", FORM)]
         answers.append(await ctx.elicit("After?", FORM))
-        return " ".join(str(answer.data) for answer in answers)
+        return " ".join(str(answer.content) for answer in answers)
 
     caller = await Caller(server, version).open()
     content, result = await asked(caller, name="tool")

@@ -4,20 +4,31 @@ import asyncio
 import threading
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from datetime import date
+from enum import Enum
+from typing import Annotated, Any, Literal, TypedDict
 
 import msgspec
 import pydantic
 import pytest
+from msgspec import Raw
 
-from splice import Client, Context, InputRequired, Server
-from splice.errors import LocalProtocolError, MissingClientCapability, ResourceNotFound, RPCError
-from splice.protocol.content import TextContent
-from splice.protocol.input import ElicitParams, SamplingMessage, ToolChoice
+from splice import Client, Context, Elicited, InputRequired, Server
+from splice.errors import LocalProtocolError, MissingClientCapability, ResourceNotFound, RPCError, ToolError
+from splice.protocol.content import TextContent, ToolUseContent
+from splice.protocol.input import (
+    CreateMessageParams,
+    ElicitParams,
+    ModelHint,
+    ModelPreferences,
+    SamplingMessage,
+    ToolChoice,
+)
+from splice.protocol.jsonrpc import Request, Response, encode
 from splice.protocol.logging import LOGGING_LEVELS
 from splice.protocol.tools import Tool
 from splice.protocol.versions import FACTS, VERSIONS
-from support.caller import ALL, ASKING, CANCEL, DECLINE, LEGACY, MODERN, Caller, accept, fixed, said, text_of
+from support.caller import ALL, ASKING, CANCEL, DECLINE, LEGACY, MODERN, Caller, Hand, accept, fixed, said, text_of
 from support.joined import Joined
 from support.waiting import until
 from support.wire import JSON
@@ -90,6 +101,20 @@ async def test_progress_goes_to_whoever_asked_for_it_and_only_grows(version: str
         assert first["total"] == 10
         assert ("message" in first) == (VERSIONS.index(version) >= 1)
         assert "total" not in last
+
+
+@pytest.mark.parametrize("version", ASKING)
+async def test_progress_does_not_run_backwards_when_the_handler_runs_again(version: str) -> None:
+    async def handler(ctx: Context) -> str:
+        await ctx.report_progress(1, 3)
+        await ctx.report_progress(2, 3, "asking")
+        await ctx.elicit("Sure?")
+        await ctx.report_progress(3, 3)
+        return "done"
+
+    caller = await calling(handler, version, accept())
+    assert await caller.text("run", token="t") == "done"
+    assert caller.progress() == [1, 2, 3]
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -231,13 +256,77 @@ async def test_a_form_is_asked_and_its_answer_typed(version: str, form: Any) -> 
     assert type(answer.data) is type(expected)
 
 
+class Colour(Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+ONE_VALUE: list[tuple[Any, JSON, JSON, Any]] = [
+    (str, {"type": "string"}, "Ada", "Ada"),
+    (int, {"type": "integer"}, 3, 3),
+    (float, {"type": "number"}, 3, 3.0),
+    (bool, {"type": "boolean"}, False, False),
+    (Literal["a", "b"], {"enum": ["a", "b"]}, "b", "b"),
+    (list[Literal["a", "b"]], {"type": "array"}, ["a"], ["a"]),
+    (Colour, {"enum": ["red", "blue"]}, "blue", Colour.BLUE),
+    (Annotated[int, msgspec.Meta(ge=1)], {"type": "integer", "minimum": 1}, 3, 3),
+    (date, {"type": "string", "format": "date"}, "2026-01-02", date(2026, 1, 2)),
+]
+
+
+@pytest.mark.parametrize("version", ASKING)
+@pytest.mark.parametrize(("schema", "shown", "said", "data"), ONE_VALUE, ids=lambda each: str(each)[:20])
+async def test_one_value_may_be_asked_for(schema: Any, shown: JSON, said: JSON, data: Any, version: str) -> None:
+    answers: list[Any] = []
+
+    async def handler(ctx: Context) -> str:
+        answers.append(await ctx.elicit("Which?", schema))
+        return "done"
+
+    caller = await calling(handler, version, accept(value=said))
+    assert await caller.text("run") == "done"
+    asked = caller.asked[0][1]["requestedSchema"]
+    assert asked["properties"]["value"].items() >= shown.items()
+    assert asked["required"] == ["value"]
+    assert answers == [Elicited("accept", data)]
+    caller = await calling(handler, version, accept(value={"no": "such value"}))
+    assert (await caller.error("tools/call", {"name": "run"}))["code"] == -32602
+
+
+@pytest.mark.parametrize("version", ASKING)
+@pytest.mark.parametrize(
+    ("answer", "read"),
+    [
+        (accept(), Elicited("accept", None)),
+        ({"action": "accept"}, Elicited("accept", None)),
+        (DECLINE, Elicited("decline")),
+        (CANCEL, Elicited("cancel")),
+    ],
+    ids=str,
+)
+async def test_a_plain_yes_may_be_asked_for(answer: JSON, read: Any, version: str) -> None:
+    answers: list[Any] = []
+
+    async def handler(ctx: Context) -> str:
+        answers.append(await ctx.elicit("Delete it?"))
+        return "done"
+
+    caller = await calling(handler, version, answer)
+    await caller.text("run")
+    assert caller.asked[0][1]["requestedSchema"] == {"type": "object", "properties": {}}
+    assert answers == [read]
+    assert answers[0].accepted == (answer["action"] == "accept")
+
+
 @pytest.mark.parametrize("version", ASKING)
 @pytest.mark.parametrize("answer", [DECLINE, CANCEL, {"action": "decline", "content": {"name": "x"}}], ids=str)
 async def test_a_user_may_refuse(version: str, answer: JSON) -> None:
     async def handler(ctx: Context) -> str:
         answer = await ctx.elicit("Who?", Person)
-        assert answer.data is None
+        assert answer.content is None
         assert not answer.accepted
+        with pytest.raises(ToolError, match=r"The user was asked and did not answer: (decline|cancel)"):
+            _ = answer.data
         return answer.action
 
     assert await (await calling(handler, version, answer)).text("run") == answer["action"]
@@ -274,11 +363,55 @@ async def test_a_schema_that_is_none_is_the_authors_mistake(version: str) -> Non
 
 
 @pytest.mark.parametrize("version", URL)
-@pytest.mark.parametrize("url", ["", "x", "//host", "https://", "https://a b", "https://a\nb", "mailto", "https://é"])
+@pytest.mark.parametrize(
+    "url",
+    ["", "x", "//host", "https://", "https://a b", "https://a\nb", "mailto", "https://é", "javascript://x", "ftp://a"],
+)
 async def test_what_is_no_url_is_the_authors_mistake(version: str, url: str) -> None:
     caller = await calling(lambda ctx: ctx.elicit_url("Go", url), version, accept())
     assert (await caller.call("run"))["isError"]
     assert caller.asked == []
+
+
+@pytest.mark.parametrize("version", URL)
+async def test_a_question_returned_is_checked_as_one_that_is_asked(
+    version: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Requirements 358, 359 and 382."""
+    used = SamplingMessage(role="assistant", content=ToolUseContent(id="1", name="t", input={}))
+    for question, told in (
+        (ElicitParams(mode="url", message="Go", url="not a url"), "'not a url' is not an absolute URL"),
+        (CreateMessageParams(messages=[used], max_tokens=1), "do not answer the tool_uses ['1']"),
+    ):
+
+        async def handler(ctx: Context, question: Any = question) -> Any:
+            return InputRequired({"k": question})
+
+        caller = await calling(handler, version)
+        assert (await caller.error("tools/call", {"name": "run"}))["code"] == -32603
+        assert caller.asked == []
+        assert told in caplog.text
+
+
+@pytest.mark.parametrize("version", LEGACY[2:])
+async def test_a_client_that_never_answers_is_not_waited_for_for_ever(
+    version: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Requirement 91."""
+    monkeypatch.setattr("splice.server.call.ASK_SECONDS", 0.01)
+
+    class Silent(Hand):
+        async def ask(self, method: str, params: JSON) -> Response:
+            del method, params
+            await asyncio.Event().wait()
+            raise AssertionError
+
+    caller = await calling(lambda ctx: ctx.roots(), version)
+    request = Request(5, "tools/call", Raw(b'{"name":"run"}'))
+    async with asyncio.timeout(5):
+        response = await caller.server.service.handle(Silent(caller, request))
+    assert b"RequestTimeout" in encode(response)
+    assert "The client did not answer roots/list within 0.01 s" in caplog.text
 
 
 @pytest.mark.parametrize("version", ASKING)
@@ -313,7 +446,7 @@ async def test_an_error_in_place_of_an_answer_reaches_the_handler(version: str) 
 async def test_a_user_is_sent_to_a_url(version: str) -> None:
     async def handler(ctx: Context) -> str:
         answer = await ctx.elicit_url("Sign in", "https://example.com/sign-in", key="sign-in")
-        assert answer.data is None
+        assert answer.content is None
         return answer.action
 
     caller = await calling(handler, version, {"action": "accept"})
@@ -338,6 +471,29 @@ async def test_a_model_is_asked(version: str) -> None:
     assert method == "sampling/createMessage"
     assert params["messages"] == [{"role": "user", "content": {"type": "text", "text": "Hello"}}]
     assert (params["maxTokens"], params["systemPrompt"], params["temperature"]) == (5, "Be brief.", 0.5)
+
+
+@pytest.mark.parametrize("version", [LEGACY[-1], MODERN[-1]])
+@pytest.mark.parametrize(
+    ("given", "hints"),
+    [
+        ("claude", [{"name": "claude"}]),
+        (["claude", "gpt"], [{"name": "claude"}, {"name": "gpt"}]),
+        (ModelPreferences(hints=[ModelHint(name="x")]), [{"name": "x"}]),
+    ],
+    ids=str,
+)
+async def test_models_may_be_preferred_by_name(given: Any, hints: JSON, version: str) -> None:
+    caller = await calling(lambda ctx: ctx.sample("Hello", model_preferences=given), version, said("Hi"))
+    await caller.call("run")
+    assert caller.asked[0][1]["modelPreferences"] == {"hints": hints}
+
+
+async def test_an_option_of_sampling_that_does_not_exist_is_refused(caplog: pytest.LogCaptureFixture) -> None:
+    options: Any = {"temprature": 1}
+    caller = await calling(lambda ctx: ctx.sample("Hello", **options), MODERN[-1])
+    assert (await caller.call("run"))["isError"]
+    assert "temprature" in caplog.text
 
 
 @pytest.mark.parametrize("version", SAMPLING)
@@ -427,9 +583,9 @@ async def test_one_question_after_the_other_in_both_eras(version: str) -> None:
         nonlocal runs
         runs += 1
         first = await ctx.elicit("First?", Person)
-        second = await ctx.sample(f"Second to {first.data.name if first.data else '-'}?")
+        second = await ctx.sample(f"Second to {first.data.name if first.accepted else '-'}?")
         third = await ctx.roots()
-        return f"{first.data.name if first.data else '-'} {second.text} {len(third)}"
+        return f"{first.data.name if first.accepted else '-'} {second.text} {len(third)}"
 
     caller = await calling(handler, version, accept(name="Ada"), said("yes"), {"roots": []})
     assert await caller.text("run") == "Ada yes 0"
@@ -480,7 +636,7 @@ async def test_questions_may_be_asked_at_once(version: str, how: str) -> None:
             async with asyncio.TaskGroup() as group:
                 tasks = [group.create_task(question) for question in questions]
             answers = [task.result() for task in tasks]
-        return " ".join(answer.data["name"] for answer in answers if answer.data)
+        return " ".join(answer.data["name"] for answer in answers if answer.accepted)
 
     def answer(_method: str, params: JSON) -> JSON:
         return accept(name=f"to {params['message']}")
@@ -556,7 +712,7 @@ async def test_a_def_handler_uses_the_context_too(version: str) -> None:
         ctx.wait(ctx.progress(1))
         answer = ctx.wait(ctx.elicit("Who?", Person))
         ctx.wait(ctx.progress(2))
-        return answer.data.name if answer.data else answer.action
+        return answer.data.name if answer.accepted else answer.action
 
     caller = await Caller(server, version, answers=fixed(accept(name="Ada"))).open()
     assert await caller.text("run", token=1) == "Ada"
@@ -684,7 +840,10 @@ CHANGES: list[tuple[Handler, str]] = [
 @pytest.mark.parametrize(("handler", "method"), CHANGES, ids=[method for _, method in CHANGES])
 @pytest.mark.parametrize("version", LEGACY)
 async def test_a_session_hears_of_changes(handler: Handler, method: str, version: str) -> None:
-    caller = await calling(handler, version)
+    server = serving(handler)
+    server.add_prompt(lambda: "p", name="p")
+    server.add_resource(lambda: "a", "data://a")
+    caller = await Caller(server, version).open()
     await caller.call("run")
     assert caller.pushed == [{"jsonrpc": "2.0", "method": method}]
     assert caller.notes == []

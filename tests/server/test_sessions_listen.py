@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from splice import Server
-from splice.protocol.capabilities import ResourcesCapability, ServerCapabilities, ToolsCapability
+from splice.protocol.capabilities import PromptsCapability, ResourcesCapability, ServerCapabilities, ToolsCapability
 from splice.protocol.jsonrpc import Notification, Request, encode
 from splice.protocol.lifecycle import META_SUBSCRIPTION_ID
 from splice.protocol.subscriptions import SubscriptionFilter
@@ -334,10 +334,31 @@ def listening(stream: Stream, **wanted: Any) -> Any:
     return a_call(exchange=stream, params=SimpleNamespace(notifications=SubscriptionFilter(**wanted)))
 
 
+LISTING = ServerCapabilities(
+    tools=ToolsCapability(), prompts=PromptsCapability(), resources=ResourcesCapability(list_changed=True)
+)
+
+
+def test_a_session_hears_of_no_list_that_it_was_not_told_of() -> None:
+    """Requirements 88 and 308."""
+    told: list[str] = []
+
+    async def tell() -> None:
+        hub, session = Subscriptions(), Session(push=lambda note: told.append(note.method), ready=True)
+        hub.join(session, ServerCapabilities(prompts=PromptsCapability()))
+        for change in LIST_CHANGES:
+            hub.publish(change)
+        session.end()
+        hub.publish(LIST_CHANGES[0])
+
+    asyncio.run(tell())
+    assert told == [PROMPTS]
+
+
 def joined(hub: Subscriptions) -> tuple[Session, list[str]]:
     told: list[str] = []
     session = Session(push=lambda note: told.append(note.method), ready=True)
-    hub.join(session)
+    hub.join(session, LISTING)
     return session, told
 
 
@@ -387,7 +408,7 @@ async def test_a_session_may_end_while_it_is_told() -> None:
             session.end()
 
         session.push = push
-        hub.join(session)
+        hub.join(session, LISTING)
     hub.publish(TOOLS_CHANGE)
     hub.publish(TOOLS_CHANGE)
     assert len(told) == 3

@@ -107,7 +107,7 @@ def add_questions(server: Server) -> None:
     @server.tool
     async def introduce(ctx: Context) -> str:
         answer = await ctx.elicit("Who are you?", Person)
-        return f"{answer.data.name}, {answer.data.age}" if answer.data else answer.action
+        return f"{answer.data.name}, {answer.data.age}" if answer.accepted else answer.action
 
     @server.tool
     async def sign_in(ctx: Context) -> str:
@@ -127,7 +127,7 @@ def add_questions(server: Server) -> None:
         count = await ctx.once(count_up)
         second = await ctx.sample("Second?")
         third = await ctx.roots()
-        return f"{first.data.name if first.data else '-'} {second.text} {len(third)} {count > 0}"
+        return f"{first.data.name if first.accepted else '-'} {second.text} {len(third)} {count > 0}"
 
     @server.tool
     async def by_hand(ctx: Context) -> Any:

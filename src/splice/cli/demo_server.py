@@ -56,7 +56,7 @@ async def cook(dish: str, ctx: Context, minutes: int = 5) -> str:
 async def reserve(ctx: Context) -> str:
     """Reserve a table, after asking the user for whom."""
     answer = await ctx.elicit("A table, with pleasure. Who will come?", Reservation)
-    if answer.data is None:
+    if not answer.accepted:
         return "No table, then."
     return f"A table for {answer.data.guests}, {answer.data.place}, for {answer.data.name}."
 

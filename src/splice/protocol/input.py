@@ -7,11 +7,12 @@ https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation
 https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
 """
 
+from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 from msgspec import field
 
-from splice.protocol.content import Role, SamplingBlock, TextContent
+from splice.protocol.content import Role, SamplingBlock, TextContent, ToolResultContent, ToolUseContent
 from splice.protocol.jsonrpc import NULL, MaybeRaw
 from splice.protocol.methods import Method, Note
 from splice.protocol.tools import TaskMetadata, Tool
@@ -117,6 +118,24 @@ class CreateMessageParams(Params, kw_only=True):
 
     meta: Annotated[MaybeRaw, Until(V2025_11_25)] = field(default=None, name="_meta")
     """Metadata. Keys with a reserved prefix belong to the specification."""
+
+
+def check_sampling_messages(messages: Sequence[Spoken]) -> None:
+    """Check that each use of a tool has its result in the very next message, which holds nothing else.
+
+    Raises `ValueError`.
+    """
+    uses: list[str] = []
+    for message in (*messages, None):
+        blocks = [] if message is None else message.blocks
+        results = [block.tool_use_id for block in blocks if isinstance(block, ToolResultContent)]
+        if results and len(results) < len(blocks):
+            raise ValueError("A message with a tool_result may hold nothing but tool_results")
+        if sorted(results) != sorted(uses):
+            raise ValueError(
+                f"The tool_results {results} do not answer the tool_uses {uses} of the message before them"
+            )
+        uses = [block.id for block in blocks if isinstance(block, ToolUseContent)]
 
 
 class CreateMessageResult(Spoken, kw_only=True):

@@ -19,7 +19,7 @@ import msgspec
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
-from splice.errors import InvalidParams, InvalidRequest, LocalProtocolError, MethodNotFound, UnsupportedProtocolVersion
+from splice.errors import InvalidParams, LocalProtocolError, MethodNotFound, UnsupportedProtocolVersion
 from splice.protocol.capabilities import ClientCapabilities
 from splice.protocol.input import InputRequest
 from splice.protocol.jsonrpc import Request, RequestId, raw
@@ -83,9 +83,9 @@ class _Legacy:
         declared = None if session is None else session.declared
         if declared is None:
             if row is None or row.name not in _BEFORE_OPENING:
-                raise InvalidRequest(
-                    "Not initialized: send `initialize` first, or put the protocol version and the client's "
-                    f"capabilities into `params._meta` ({MODERN_VERSIONS[-1]})"
+                raise InvalidParams(
+                    f"Not initialized: params._meta must carry {META_PROTOCOL_VERSION} and {META_CLIENT_CAPABILITIES}, "
+                    "or the client must send `initialize` first"
                 )
             declared = _NEWCOMER
         elif session is not None and row is not PING:
@@ -258,7 +258,8 @@ def admit(request: Request, session: Session | None, row: Method[Any, Any] | Non
         params, failed = _ANY.read_params(content), error
     meta = RequestMeta.read(params.meta)
     confirm(meta.protocol_version, None if failed else row, params)
-    era = MODERN if meta.protocol_version is not None else LEGACY
+    half = meta.client_capabilities is not None and row is not INITIALIZE  # it is refused for the version it lacks
+    era = MODERN if half or meta.protocol_version is not None else LEGACY
     declared = era.admit(row, meta, session)
     if failed is not None:
         raise failed

@@ -9,6 +9,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
 """
 
 import hashlib
+from math import inf
 from typing import Any
 
 import msgspec
@@ -20,7 +21,7 @@ from splice.protocol.jsonrpc import raw
 from splice.protocol.methods import UNREADABLE
 
 
-class Page(Struct, rename={"asked": "q", "answers": "a", "done": "d", "note": "n"}, omit_defaults=True):
+class Page(Struct, rename={"asked": "q", "answers": "a", "done": "d", "note": "n", "told": "p"}, omit_defaults=True):
     """The journal as it travels."""
 
     asked: dict[str, str] = {}
@@ -31,6 +32,8 @@ class Page(Struct, rename={"asked": "q", "answers": "a", "done": "d", "note": "n
     """Key of each side effect -> its result."""
     note: str = ""
     """`InputRequired.state`; the next run reads it as `Context.state`."""
+    told: float | None = None
+    """The highest progress that was told: the next run tells only of more."""
 
 
 _page_decoder = msgspec.json.Decoder(Page)
@@ -101,6 +104,15 @@ class Journal:
     def answers(self) -> dict[str, Raw]:
         """All answers, by key."""
         return self._page.answers | self._fresh
+
+    @property
+    def told(self) -> float:
+        """The highest progress that was told in the runs before; `-inf` if none was."""
+        return -inf if self._page.told is None else self._page.told
+
+    @told.setter
+    def told(self, value: float) -> None:
+        self._page.told = value if value > -inf else None
 
     @property
     def note(self) -> str:

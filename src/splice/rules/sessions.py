@@ -10,16 +10,16 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from splice.errors import MissingClientCapability
+from splice.errors import InvalidRequest, MissingClientCapability
 from splice.protocol.capabilities import ClientCapabilities, ElicitationCapability, RootsCapability, SamplingCapability
 from splice.protocol.input import CREATE_MESSAGE, ELICIT, ROOTS_LIST, CreateMessageParams, ElicitParams
 from splice.protocol.jsonrpc import Notification
 from splice.protocol.logging import LoggingLevel
-from splice.protocol.versions import FACTS, Facts
+from splice.protocol.versions import FACTS, LATEST_MODERN, Facts
 from splice.protocol.wire import Implementation
 
 NO_CAPABILITIES = ClientCapabilities()
-"""Declared by a client that has declared nothing yet. Never changed."""
+"""Stands for those of a client whose `initialize` nobody remembers. Never changed."""
 
 DEFAULT_LEVEL: LoggingLevel = "info"
 """From which severity on a session hears log messages that never called `logging/setLevel`."""
@@ -38,8 +38,14 @@ class Declared(Struct, kw_only=True):
 def require(declared: Declared, method: str, params: Any) -> None:
     """Check that the client declared what a question needs. Methods of extensions need nothing that is known here.
 
-    Raises `MissingClientCapability` with the missing capability as the specification's `requiredCapabilities`.
+    Raises `MissingClientCapability` with the missing capability as the specification's `requiredCapabilities`, and
+    `InvalidRequest` where nothing is remembered of what it declared.
     """
+    if declared.capabilities is NO_CAPABILITIES:
+        raise InvalidRequest(
+            f"{method} cannot be sent: this server keeps no sessions (stateless=True) and cannot ask clients of this "
+            f"version; {LATEST_MODERN} needs none"
+        )
     check = _CHECKS.get(method)
     missing = None if check is None else check(declared.capabilities, declared.facts, params)
     if missing is not None:
@@ -57,9 +63,11 @@ def _missing_for_sampling(
     has: ClientCapabilities, facts: Facts, params: CreateMessageParams
 ) -> ClientCapabilities | None:
     declared, tools = has.sampling, params.tools is not None or params.tool_choice is not None
-    if declared is not None and (not tools or (facts.sampling_tools and declared.tools is not None)):
-        return None
-    return ClientCapabilities(sampling=SamplingCapability(tools={} if tools else None))
+    if declared is None or (tools and (not facts.sampling_tools or declared.tools is None)):
+        return ClientCapabilities(sampling=SamplingCapability(tools={} if tools else None))
+    if facts.sampling_tools and declared.context is None and params.include_context not in (None, "none"):
+        return ClientCapabilities(sampling=SamplingCapability(context={}))
+    return None
 
 
 def _missing_for_elicitation(has: ClientCapabilities, facts: Facts, params: ElicitParams) -> ClientCapabilities | None:

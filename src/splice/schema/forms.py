@@ -1,6 +1,7 @@
 """Forms for elicitation: flat objects of text, numbers, booleans and choices.
 
-A form is declared as a dataclass, a Struct, a TypedDict, an attrs class or a pydantic model. Its schema is the small
+A form is declared as a dataclass, a Struct, a TypedDict, an attrs class or a pydantic model; any other type is what a
+form of one field holds. Its schema is the small
 part of JSON Schema that clients must be able to show; what does not fit is refused when the question is asked.
 
 https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#requested-schema
@@ -11,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any, TypeVar, cast
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, defstruct
 
 from splice.schema.annotations import name_of
 from splice.schema.schemas import Schema, resolved, whole, without_null
@@ -32,6 +33,8 @@ class _Form(Struct, frozen=True):
     shape: Shape
     empty: dict[str, Any]
     """Values given to the model for fields that were left empty: null."""
+    is_one: bool
+    """The model is no form: it is what the one field of the form holds, `value`."""
 
 
 def form_schema(model: type[Any] | dict[str, Any]) -> dict[str, Any]:
@@ -50,7 +53,8 @@ def read_form(model: type[Form], content: Mapping[str, Any]) -> Form:
     form = _form(cast("Any", model))
     given = whole(form.empty | dict(content))
     try:
-        return cast("Form", form.shape.decode(msgspec.json.encode(given)))
+        value = form.shape.decode(msgspec.json.encode(given))
+        return cast("Form", value.value if form.is_one else value)
     except ValueError as error:
         raise bad_arguments(form.schema, whole(dict(content)), error) from None
 
@@ -67,6 +71,10 @@ def _form(model: Any) -> _Form:
     types = Types()
     shape = types.read(model)
     root = resolved(shape.schema, types.defs)
+    is_one = _is_field(root)
+    if is_one:
+        shape = types.read(defstruct(name_of(model), [("value", model)]))
+        root = resolved(shape.schema, types.defs)
     if root.get("type") != "object" or "properties" not in root:
         raise TypeError(f"{name_of(model)} is not a form: declare a class with fields")
     needed = set(cast("list[str]", root.get("required", [])))
@@ -86,7 +94,7 @@ def _form(model: Any) -> _Form:
         elif name in needed:
             empty[name] = None  # a field that may be null may be left empty
     form: Schema = {"type": "object", "properties": properties}
-    return _Form(form | ({"required": required} if required else {}), shape, empty)
+    return _Form(form | ({"required": required} if required else {}), shape, empty, is_one)
 
 
 def _is_field(schema: Schema) -> bool:

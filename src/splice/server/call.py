@@ -6,12 +6,15 @@ carries the journal of what was asked and answered to the next run of the same r
 https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
 """
 
+import asyncio
 import hashlib
 import logging
 import os
+import re
+import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from math import inf
 from typing import Any, TypeAlias, TypeVar
 
@@ -19,9 +22,17 @@ import msgspec
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
-from splice.errors import InvalidParams, InvalidRequest, LocalProtocolError, RemoteProtocolError
+from splice.errors import InvalidParams, InvalidRequest, LocalProtocolError, RemoteProtocolError, RequestTimeout
 from splice.protocol.capabilities import ServerCapabilities
-from splice.protocol.input import CREATE_MESSAGE, ELICIT, ROOTS_LIST, CreateMessageParams, ElicitParams, InputRequest
+from splice.protocol.input import (
+    CREATE_MESSAGE,
+    ELICIT,
+    ROOTS_LIST,
+    CreateMessageParams,
+    ElicitParams,
+    InputRequest,
+    check_sampling_messages,
+)
 from splice.protocol.jsonrpc import Failure, Notification, error_of, raw
 from splice.protocol.methods import Method, Note
 from splice.protocol.narrow import narrow
@@ -60,6 +71,17 @@ Publish: TypeAlias = Callable[[Change], None]
 
 Asked: TypeAlias = ElicitParams | CreateMessageParams | None
 """A form or link, a sampling request, or None for the client's roots."""
+
+ASK_SECONDS = 600.0
+"""How long a client may take to answer a request of ours: its user, or its model, has to think."""
+
+_URL = re.compile(r"https?://[!-~]+", re.IGNORECASE)
+
+_ALONE = (
+    "%s seals requestState with a key of this process alone, but clients bring such state to other processes or bring "
+    "it from them, and are refused: set the environment variable SPLICE_SECRET, or Server(state_keys=...), to the same "
+    "for all of them"
+)
 
 _PER_ROUND = frozenset({"_meta", "inputResponses", "requestState"})
 
@@ -209,7 +231,11 @@ class Call(Admitted, eq=False):
 
     def seal(self) -> str:
         """Write the journal down as the `requestState` of a result."""
-        return self.home.sealer.seal(self.journal.write(), _bound(self.exchange), time.time())
+        sealer = self.home.sealer
+        if not sealer.is_shared and is_worker():
+            warn_once(self.home.info.name, _ALONE)
+        self.journal.told = self.progress
+        return sealer.seal(self.journal.write(), self._bound(), time.time())
 
     def _opened(self) -> Journal:
         state: str | None = getattr(self.params, "request_state", None)
@@ -217,22 +243,42 @@ class Call(Admitted, eq=False):
         if state is None:
             return Journal(responses=responses)
         try:
-            page = self.home.sealer.open(state, _bound(self.exchange), time.time())
+            page = self.home.sealer.open(state, self._bound(), time.time())
         except SealBroken:
+            if not self.home.sealer.is_shared:
+                warn_once(self.home.info.name, _ALONE)
             raise InvalidParams(
                 "requestState was not issued for this request, or is too old; send the request without it"
             ) from None
-        return Journal(page, responses)
+        journal = Journal(page, responses)
+        self.progress = max(self.progress, journal.told)
+        return journal
+
+    def _bound(self) -> bytes:
+        """Tell what a state is bound to: who asked whom for what, leaving out what differs from round to round."""
+        request = self.exchange.request
+        params: dict[str, Any] = msgspec.json.decode(request.params)
+        said = {key: value for key, value in params.items() if key not in _PER_ROUND}
+        whole = [self.home.info.name, self.sender.principal, request.method, said]
+        return hashlib.blake2b(msgspec.json.encode(whole, order="sorted"), digest_size=16).digest()
 
     def _question(self, row: Method[Any, Any], params: Struct) -> InputRequest:
         require(self.declared, row.name, params)
+        if isinstance(params, CreateMessageParams):
+            check_sampling_messages(params.messages)
+        elif isinstance(params, ElicitParams) and params.mode == "url" and not _URL.fullmatch(params.url or ""):
+            raise ValueError(f"{params.url!r} is not an absolute URL of http or https")
         return InputRequest(method=row.name, params=raw(narrow(params, self.facts.version)))
 
     async def _send(self, row: Method[Any, Any], params: Struct) -> Raw:
         """Ask by a request of our own."""
         if isinstance(params, ElicitParams) and params.mode == "url":
             params = replace(params, elicitation_id=os.urandom(16).hex())
-        response = await self.exchange.ask(row.name, narrow(params, self.facts.version))
+        try:
+            async with asyncio.timeout(ASK_SECONDS):
+                response = await self.exchange.ask(row.name, narrow(params, self.facts.version))
+        except TimeoutError as late:
+            raise RequestTimeout(f"The client did not answer {row.name} within {ASK_SECONDS:g} s") from late
         if isinstance(response, Failure):
             error = error_of(response)
             error.is_foreign = False  # it comes from the very client that would read it
@@ -255,10 +301,13 @@ def _request_of(question: Asked) -> tuple[Method[Any, Any], Params]:
     return (ELICIT if isinstance(question, ElicitParams) else CREATE_MESSAGE), question
 
 
-def _bound(exchange: Exchange) -> bytes:
-    """Tell what a state is bound to: who asked, and for what, leaving out what differs from round to round."""
-    request = exchange.request
-    params: dict[str, Any] = msgspec.json.decode(request.params)
-    said = {key: value for key, value in params.items() if key not in _PER_ROUND}
-    content = msgspec.json.encode([exchange.sender.principal, request.method, said], order="sorted")
-    return hashlib.blake2b(content, digest_size=16).digest()
+def is_worker() -> bool:
+    """Tell whether this process is one of several that a parent started, such as `uvicorn --workers` does."""
+    found = sys.modules.get("multiprocessing.process")
+    return found is not None and found.parent_process() is not None
+
+
+@cache
+def warn_once(name: str, what: str) -> None:
+    """Log what is wrong with a server, as often as anybody asks, once."""
+    log.warning(what, name)

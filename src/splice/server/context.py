@@ -8,16 +8,26 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
 """
 
 import inspect
-import re
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from math import inf, isfinite
-from typing import Any, Generic, Literal, TypeVar, cast, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Generic,
+    Literal,
+    TypedDict,
+    TypeVar,
+    TypeVarTuple,
+    Unpack,
+    cast,
+    overload,
+)
 
 import msgspec
 from msgspec import Struct
 
-from splice.errors import InvalidParams
+from splice.errors import InvalidParams, ToolError
 from splice.protocol.capabilities import ClientCapabilities
 from splice.protocol.content import ResourceContents, TextContent
 from splice.protocol.input import (
@@ -27,36 +37,72 @@ from splice.protocol.input import (
     CreateMessageParams,
     CreateMessageResult,
     ElicitParams,
+    ModelHint,
+    ModelPreferences,
     Root,
     SamplingMessage,
+    ToolChoice,
 )
 from splice.protocol.jsonrpc import RequestId
 from splice.protocol.logging import LOG_MESSAGE, LOGGING_LEVELS, LoggingLevel, LogParams
 from splice.protocol.methods import Method, Note
 from splice.protocol.progress import PROGRESS, ProgressParams
 from splice.protocol.subscriptions import PROMPTS_CHANGED, RESOURCE_UPDATED, RESOURCES_CHANGED, TOOLS_CHANGED
+from splice.protocol.tools import Tool
 from splice.protocol.wire import Implementation, NoParams, Params
 from splice.schema.forms import form_schema, read_form
 from splice.server.call import Call
 
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[!-~]+")
+if TYPE_CHECKING:
+    import typing_extensions
+
+    State = typing_extensions.TypeVar("State", default=Any)
+else:
+    State = TypeVar("State")
 
 T = TypeVar("T")
 R = TypeVar("R")
+Ts = TypeVarTuple("Ts")
 A = TypeVar("A", bound=Struct)
+
+_NOTHING: dict[str, Any] = {"type": "object", "properties": {}}
 
 
 class Elicited(Struct, Generic[T], frozen=True):
     """The user's answer to a form or a link."""
 
     action: Literal["accept", "decline", "cancel"]
-    data: T | None = None
-    """The form's content, typed as the model that was asked with; None unless accepted."""
+    content: T | None = None
+    """`data`, or None where the user did not accept."""
 
     @property
     def accepted(self) -> bool:
         """The user said yes."""
         return self.action == "accept"
+
+    @property
+    def data(self) -> T:
+        """The form's content, typed as the model that was asked with.
+
+        Raises `ToolError` where the user did not accept, so that the model hears of it from a tool that does not ask.
+        """
+        if not self.accepted:
+            raise ToolError(f"The user was asked and did not answer: {self.action}")
+        return cast("T", self.content)
+
+
+class SampleOptions(TypedDict, total=False):
+    """The fields of `CreateMessageParams` that may be left out."""
+
+    system_prompt: str
+    model_preferences: ModelPreferences | str | Sequence[str]
+    """Names, or parts of names, stand for hints: the first one that the client knows counts."""
+    include_context: Literal["none", "thisServer", "allServers"]
+    temperature: float
+    stop_sequences: list[str]
+    metadata: dict[str, Any]
+    tools: list[Tool]
+    tool_choice: ToolChoice
 
 
 class ClientView(Struct, frozen=True):
@@ -66,8 +112,11 @@ class ClientView(Struct, frozen=True):
     capabilities: ClientCapabilities
 
 
-class Context:
-    """One running request, as its handler sees it. All contexts of one `Call` are the same."""
+class Context(Generic[State]):
+    """One running request, as its handler sees it. All contexts of one `Call` are the same.
+
+    `Context[Database]` says which type `lifespan` has.
+    """
 
     __slots__ = ("_call", "bridge")
 
@@ -122,10 +171,10 @@ class Context:
         return self._call.sender.headers
 
     @property
-    def lifespan(self) -> Any:
+    def lifespan(self) -> State:
         """The value that the server's lifespan yielded."""
         life = self._call.home.life
-        return None if life is None else life.state
+        return cast("State", None if life is None else life.state)
 
     # Telling.
 
@@ -142,6 +191,8 @@ class Context:
         call.progress = value
         total = total if total is not None and isfinite(total) else None
         await call.notify(PROGRESS, ProgressParams(progress_token=token, progress=value, total=total, message=message))
+
+    report_progress = progress
 
     async def log(self, level: LoggingLevel, data: Any, logger: str | None = None) -> None:
         """Send a log message, if the client wants to hear of this level."""
@@ -190,18 +241,24 @@ class Context:
         return await self._call.ask(row, params, key)
 
     @overload
-    async def elicit(self, message: str, form: type[T], *, key: str | None = None) -> Elicited[T]: ...
+    async def elicit(self, message: str, schema: None = None, *, key: str | None = None) -> Elicited[None]: ...
+    @overload
+    async def elicit(self, message: str, schema: type[T], *, key: str | None = None) -> Elicited[T]: ...
     @overload
     async def elicit(
-        self, message: str, form: dict[str, Any], *, key: str | None = None
+        self, message: str, schema: dict[str, Any], *, key: str | None = None
     ) -> Elicited[dict[str, Any]]: ...
-    async def elicit(self, message: str, form: Any, *, key: str | None = None) -> Elicited[Any]:
+    @overload
+    async def elicit(self, message: str, schema: object, *, key: str | None = None) -> Elicited[Any]: ...
+    async def elicit(self, message: str, schema: Any = None, *, key: str | None = None) -> Elicited[Any]:
         """Ask the user to fill in a form: a flat dataclass, Struct, TypedDict or pydantic model, or a JSON Schema.
 
-        Raises `MissingClientCapability`, and `InvalidParams` for an answer that does not fit the model.
+        `str`, `int`, `float`, `bool`, an Enum, `Literal[...]` and `list[Literal[...]]` ask for one value; nothing asks
+        for a yes. Raises `MissingClientCapability`, and `InvalidParams` for an answer that does not fit the model.
         """
-        params = ElicitParams(mode="form", message=message, requested_schema=form_schema(form))
-        read = reader_of(form)
+        form = form_schema(_NOTHING if schema is None else schema)
+        params = ElicitParams(mode="form", message=message, requested_schema=form)
+        read = _nothing if schema is None else reader_of(schema)
         answer = await self._call.ask(ELICIT, params, key)
         if answer.action != "accept":
             return Elicited(answer.action)
@@ -213,10 +270,8 @@ class Context:
     async def elicit_url(self, message: str, url: str, *, key: str | None = None) -> Elicited[None]:
         """Ask the user to visit `url`: for sign-ins and secrets, which must never pass through the client.
 
-        Raises `MissingClientCapability`, and `ValueError` for what is not a URL.
+        Raises `MissingClientCapability`, and `ValueError` for what is not an absolute URL of http or https.
         """
-        if not _URL.fullmatch(url):
-            raise ValueError(f"{url!r} is not a URL")
         params = ElicitParams(mode="url", message=message, url=url)
         return Elicited((await self._call.ask(ELICIT, params, key)).action)
 
@@ -226,19 +281,30 @@ class Context:
         *,
         max_tokens: int = 1000,
         key: str | None = None,
-        **options: Any,
+        **options: Unpack[SampleOptions],
     ) -> CreateMessageResult:
-        """Let the client's model answer. `options` are the other fields of `CreateMessageParams`."""
+        """Let the client's model answer. Raises `MissingClientCapability`, and `TypeError` for an unknown option."""
         if isinstance(messages, str):
             messages = [SamplingMessage(role="user", content=TextContent(text=messages))]
-        params = CreateMessageParams(messages=list(messages), max_tokens=max_tokens, **options)
+        fields: dict[str, Any] = {**options}
+        preferred = options.get("model_preferences")
+        if preferred is not None and not isinstance(preferred, ModelPreferences):
+            names = [preferred] if isinstance(preferred, str) else preferred
+            fields["model_preferences"] = ModelPreferences(hints=[ModelHint(name=name) for name in names])
+        params = CreateMessageParams(messages=list(messages), max_tokens=max_tokens, **fields)
         return await self._call.ask(CREATE_MESSAGE, params, key)
 
     async def roots(self, *, key: str | None = None) -> list[Root]:
         """List the directories that the client lets the server work in."""
         return (await self._call.ask(ROOTS_LIST, NoParams(), key)).roots
 
-    async def once(self, fn: Callable[..., Any], *args: Any, key: str | None = None) -> Any:
+    @overload
+    async def once(
+        self, fn: Callable[[Unpack[Ts]], Coroutine[Any, Any, R]], *args: *Ts, key: str | None = None
+    ) -> R: ...
+    @overload
+    async def once(self, fn: Callable[[Unpack[Ts]], R], *args: *Ts, key: str | None = None) -> R: ...
+    async def once(self, fn: Callable[[Unpack[Ts]], Any], *args: *Ts, key: str | None = None) -> Any:
         """Call `fn(*args)` in the first run of this handler only; later runs get the same result.
 
         `fn` may be async. Its result must be a JSON value, and comes back as one.
@@ -274,6 +340,10 @@ class Context:
         request is cancelled.
         """
         return self.bridge.wait(work)
+
+
+def _nothing(_: dict[str, Any]) -> None:
+    """Read nothing: a yes was all that was asked for."""
 
 
 def reader_of(model: Any) -> Callable[[dict[str, Any]], Any]:

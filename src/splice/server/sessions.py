@@ -50,13 +50,18 @@ from splice.protocol.wire import EmptyResult
 from splice.rules.eras import discoverable_versions, handshake_version
 from splice.rules.extensions import AnyCapabilities, Extension, Served
 from splice.rules.sessions import Session
-from splice.server.call import Call, Change, session_of
+from splice.server.call import Call, Change, is_worker, session_of, warn_once
 from splice.transports.base import Exchange
 
 MAX_SUBSCRIPTIONS = 10_000
 """How many resources one session may subscribe to."""
 
 LIST_CHANGES: tuple[Change, ...] = tuple((note.name, None) for note in LISTS.values())
+
+_SESSIONS_ALONE = (
+    "%s keeps the sessions of clients that initialize in one process, and this is one of several: requests that reach "
+    "another one are refused. Route each session to one process, or keep none: stateless=True"
+)
 
 END: Change = ("", None)
 """The last change: streams end."""
@@ -168,9 +173,10 @@ class Subscriptions(Extension[Call]):
         """End every stream with its result."""
         self.publish(END)
 
-    def join(self, session: Session) -> None:
-        """Tell a session of changed lists from now on, until it ends."""
-        self._here().add(session, LIST_CHANGES)
+    def join(self, session: Session, has: ServerCapabilities) -> None:
+        """Tell a session of changed lists from now on, until it ends: of those that it was told there are."""
+        there = [(note.name, None) for name, note in LISTS.items() if getattr(has, name) is not None]
+        self._here().add(session, there)
         session.ended = self._leave
 
     def leave(self, session: Session) -> None:
@@ -252,7 +258,9 @@ class Lifecycle(Extension[Call]):
             raise InvalidRequest("This session is initialized already")
         version = handshake_version(params.protocol_version)
         session.open(version, params.capabilities, params.client_info)
-        self._subscriptions.join(session)
+        self._subscriptions.join(session, home.capabilities())
+        if call.sender.kind == "http" and is_worker():
+            warn_once(home.info.name, _SESSIONS_ALONE)
         result = InitializeResult(
             protocol_version=version,
             capabilities=home.capabilities(),

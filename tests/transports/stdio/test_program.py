@@ -72,7 +72,7 @@ async def test_a_program_takes_batches_where_they_are_legal() -> None:
 
 async def test_both_eras_are_served_at_once() -> None:
     async with program() as server:
-        assert code_of(await server.request(ask(1, "tools/list"))) == -32600
+        assert code_of(await server.request(ask(1, "tools/list"))) == -32602
         tools = await server.request(modern(2, "tools/list"))
         assert tools["result"]["resultType"] == "complete"
         await server.open("2025-06-18")
