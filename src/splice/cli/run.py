@@ -40,7 +40,7 @@ def command(
         run_file(target)
         return OK
     options = {"host": host, "port": port, "path": path, "allowed_hosts": allowed_host or None} if http else {}
-    run = _with_reload(target) if reload else load_server(target).run
+    run: Callable[..., None] = _with_reload(target) if reload else load_server(target).run
     try:
         run("http" if http else "stdio", **options)
     except ValueError as error:
