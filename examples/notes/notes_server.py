@@ -113,7 +113,7 @@ async def delete(title: str, ctx: Context) -> str:
     """Delete a note, if the user says so."""
     find(ctx, title)
     answer = await ctx.elicit(f"Delete {title!r}?", Sure)
-    if answer.data is None or not answer.data.really:
+    if not answer.accepted or not answer.data.really:
         return f"{title} stays."
     del ctx.lifespan[title]
     return f"{title} is gone."
