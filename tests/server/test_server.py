@@ -51,7 +51,7 @@ SETTINGS: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
     ("s", {"page_size": 0}, ValueError, "page_size=...\\) is at least 1, not 0"),
     ("s", {"page_size": "3"}, TypeError, "page_size"),
     ("s", {"middleware": [5]}, TypeError, "middleware"),
-    ("s", {"extensions": [object()]}, TypeError, "extensions"),
+    ("s", {"extensions": [5]}, TypeError, "extensions"),
     ("s", {"state_keys": ["x" * 32]}, TypeError, r"Server\(state_keys=...\) takes a list of `bytes`$"),
     ("s", {"state_keys": [b"x"]}, ValueError, "32 bytes"),
 ]
