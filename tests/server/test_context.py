@@ -267,15 +267,21 @@ ONE_VALUE: list[tuple[Any, JSON, JSON, Any]] = [
     (float, {"type": "number"}, 3, 3.0),
     (bool, {"type": "boolean"}, False, False),
     (Literal["a", "b"], {"enum": ["a", "b"]}, "b", "b"),
-    (list[Literal["a", "b"]], {"type": "array"}, ["a"], ["a"]),
     (Colour, {"enum": ["red", "blue"]}, "blue", Colour.BLUE),
     (Annotated[int, msgspec.Meta(ge=1)], {"type": "integer", "minimum": 1}, 3, 3),
     (date, {"type": "string", "format": "date"}, "2026-01-02", date(2026, 1, 2)),
 ]
 
 
-@pytest.mark.parametrize("version", ASKING)
-@pytest.mark.parametrize(("schema", "shown", "said", "data"), ONE_VALUE, ids=lambda each: str(each)[:20])
+SEVERAL: tuple[Any, JSON, JSON, Any] = (list[Literal["a", "b"]], {"type": "array"}, ["a"], ["a"])
+"""A list of choices, which forms have since 2025-11-25; `tests/protocol/test_narrow.py` has what goes before."""
+
+
+@pytest.mark.parametrize(
+    ("schema", "shown", "said", "data", "version"),
+    [(*each, version) for version in ASKING for each in [*ONE_VALUE, *([SEVERAL] * FACTS[version].rich_forms)]],
+    ids=lambda each: str(each)[:20],
+)
 async def test_one_value_may_be_asked_for(schema: Any, shown: JSON, said: JSON, data: Any, version: str) -> None:
     answers: list[Any] = []
 

@@ -95,16 +95,17 @@ def _write(path: Path, text: str) -> None:
     target = path.resolve()  # a link stays a link
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=target.parent, delete=False) as new:
+        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=target.parent, delete=False) as file:
+            new = Path(file.name)
             try:
                 if target.exists():
-                    os.chmod(new.name, target.stat().st_mode & 0o7777)  # noqa: PTH101 - its name is text
-                new.write(text)
-                new.flush()
-                os.fsync(new.fileno())
-                os.replace(new.name, target)  # noqa: PTH105 - its name is text
+                    new.chmod(target.stat().st_mode & 0o7777)
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+                new.replace(target)
             except BaseException:
-                os.unlink(new.name)  # noqa: PTH108 - its name is text
+                new.unlink()
                 raise
     except OSError as error:
         raise Stop(FAILED, f"cannot write {path}: {error.strerror}") from error
