@@ -60,6 +60,7 @@ def test_a_class_of_a_users_own_is_never_made_of_what_a_peer_sent() -> None:
 
 
 @pytest.mark.parametrize("data", [None, {}, {"elicitations": []}, ["x"]], ids=str)
+@pytest.mark.requirement(388)
 def test_an_error_that_sends_the_user_to_urls_names_them(data: Any) -> None:
     """Requirement 388. What a peer sent is taken as it is."""
     with pytest.raises(TypeError, match="elicitations"):

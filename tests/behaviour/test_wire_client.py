@@ -91,6 +91,65 @@ async def test_a_child_reads_messages_and_then_the_end(era: str, tmp_path: Path)
     assert len([each for each in messages if each["method"] == "tools/call"]) == 20
 
 
+RUDE = """
+import json, sys
+log = open(sys.argv[1], "a", encoding="utf-8")
+key = "io.modelcontextprotocol/subscriptionId"
+info = {"supportedVersions": [sys.argv[2]], "capabilities": {"tools": {}, "resources": {"subscribe": True}}}
+info["protocolVersion"], info["serverInfo"] = sys.argv[2], {"name": "rude", "version": "1"}
+def say(**message):
+    print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+def updated(subscription):
+    meta = {} if subscription is None else {"_meta": {key: subscription}}
+    say(method="notifications/resources/updated", params={"uri": f"x://{subscription}", **meta})
+for line in sys.stdin:
+    log.write(line)
+    log.flush()
+    message = json.loads(line)
+    id, method = message.get("id"), message.get("method")
+    if method == "subscriptions/listen":
+        wanted = message["params"]["notifications"]
+        say(method="notifications/subscriptions/acknowledged", params={"_meta": {key: id}, "notifications": wanted})
+        for subscription in ("foreign", None, 12345, id):
+            updated(subscription)
+    elif method == "tools/call":
+        say(id="theirs", method="ping")
+        say(id="theirs too", method="elicitation/create", params={"message": "?", "requestedSchema": {}})
+        say(id=id, result={"content": [], "resultType": "complete"})
+    elif id is not None:
+        say(id=id, result=info)
+"""
+
+
+@pytest.mark.requirement(96, 104)
+async def test_a_modern_server_that_asks_over_a_pipe_gets_no_answer(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    target = StdioServer(sys.executable, "-c", RUDE, str(tmp_path / "log"), LATEST_MODERN)
+    async with Client(target, on_elicit=lambda _: {}, timeout=5.0) as client:
+        await client.call_tool("t")
+        await client.call_tool("t")
+    messages = [json.loads(line) for line in (tmp_path / "log").read_text(encoding="utf-8").splitlines()]
+    assert [each["method"] for each in messages] == ["server/discover", "tools/call", "tools/call"]
+    assert "ignored its request 'ping': servers of this version send none" in caplog.text
+
+
+@pytest.mark.requirement(105, 237)
+async def test_only_what_bears_the_id_of_a_subscription_is_heard(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    heard: list[Any] = []
+    target = StdioServer(sys.executable, "-c", RUDE, str(tmp_path / "log"), LATEST_MODERN)
+    async with Client(target, on_change=heard.append, timeout=5.0) as client:
+        await client.subscribe("x://a")
+        await client.call_tool("t")
+    (listening,) = [
+        json.loads(line) for line in (tmp_path / "log").read_text(encoding="utf-8").splitlines() if "listen" in line
+    ]
+    assert [each.uri for each in heard] == [f"x://{listening['id']}"]
+    assert caplog.text.count("belongs to no subscription") == 3
+
+
 # HTTP.
 
 

@@ -102,6 +102,35 @@ async def test_an_envelope_that_is_refused(kind: str, what: str) -> None:
             assert wire.status == 400
 
 
+BARE: dict[str, JSON] = {
+    "nothing": None,
+    "no _meta": {},
+    "an empty _meta": {"_meta": {}},
+    "capabilities alone": {"_meta": {ENVELOPE + "clientCapabilities": {}}},
+    "a name alone": {"_meta": {ENVELOPE + "clientInfo": {"name": "a", "version": "1"}}},
+}
+
+
+@pytest.mark.requirement(39)
+@pytest.mark.parametrize("what", BARE)
+@pytest.mark.parametrize("method", ["tools/list", "server/discover", "no/such"])
+async def test_what_a_request_must_say_of_itself_is_named(what: str, method: str) -> None:
+    async with wired("stdio") as wire:
+        response = await wire.ask(ask(1, method, BARE[what]))
+        check_error(response, -32602)
+        assert ENVELOPE + "protocolVersion" in response["error"]["message"]
+
+
+@pytest.mark.requirement(140)
+async def test_a_version_that_only_a_header_names_is_answered_with_those_there_are() -> None:
+    async with wired("http") as wire:
+        assert isinstance(wire, OverHTTP)
+        (response,) = await wire.post(ask(1, "tools/list", {}), MCP_Protocol_Version="2099-01-01")
+        check_error(response, -32022)
+        assert wire.status == 400
+        assert LATEST_MODERN in response["error"]["data"]["supported"]
+
+
 @pytest.mark.requirement(20)
 @pytest.mark.parametrize(
     "headers", [{"Mcp_Method": "tools/call"}, {"Mcp_Name": "add"}, {"MCP_Protocol_Version": "2025-11-25"}]

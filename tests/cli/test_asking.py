@@ -99,6 +99,7 @@ async def test_what_does_not_fit_is_asked_again(typed: list[str | None], capsys:
         ([None], {"mode": "url", "url": "https://example.com"}, "cancel"),
     ],
 )
+@pytest.mark.requirement(373, 400)
 async def test_the_user_may_refuse(
     typed: list[str | None], lines: list[str | None], fields: dict[str, Any], action: str
 ) -> None:
@@ -214,6 +215,7 @@ def test_a_real_terminal_is_asked(protocol: str) -> None:
     assert "Order(name='Ann', count=2, size='small', gift=True, colours=['red'])" in screen.shown
 
 
+@pytest.mark.requirement(407, 408)
 def test_ctrl_c_at_a_question_ends_the_command() -> None:
     with Screen("call", SERVER, "sign_in") as screen:
         screen.until("did you open it")
@@ -225,6 +227,7 @@ def test_ctrl_c_at_a_question_ends_the_command() -> None:
     assert "which is on \x1b[1mexample.com\x1b[0m" in screen.shown
 
 
+@pytest.mark.requirement(373, 400)
 async def test_a_form_is_reviewed_and_may_be_changed(
     typed: list[str | None], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -257,6 +260,7 @@ async def test_a_form_is_reviewed_and_may_be_changed(
         ("https://xn--\u0430-.com/", "WARNING"),
     ],
 )
+@pytest.mark.requirement(373, 405, 408)
 async def test_what_may_deceive_about_an_address_is_told(
     typed: list[str | None], capsys: pytest.CaptureFixture[str], url: str, said: str
 ) -> None:
@@ -267,6 +271,7 @@ async def test_what_may_deceive_about_an_address_is_told(
     assert ("WARNING" in shown) == ("WARNING" in said)
 
 
+@pytest.mark.requirement(373, 399)
 async def test_who_asks_is_named(typed: list[str | None], capsys: pytest.CaptureFixture[str]) -> None:
     terminal = Terminal("shop.py")
     terminal.server = "Your bank \x1b[1m"

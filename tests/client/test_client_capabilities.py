@@ -18,6 +18,7 @@ async def nothing_declared(message: Any, link: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", LISTS)
+@pytest.mark.requirement(88, 308)
 async def test_what_is_not_declared_is_empty_and_not_asked_for(name: str) -> None:
     async with Client(target := legacy(), protocol="legacy") as client:
         assert await getattr(client, name)() == []  # declared, and answered with -32601
@@ -41,6 +42,7 @@ async def test_what_is_not_declared_is_empty_and_not_asked_for(name: str) -> Non
         (lambda client: client.set_log_level("info"), "logging"),
     ],
 )
+@pytest.mark.requirement(88, 308)
 async def test_what_is_not_declared_is_not_sent(use: Any, capability: str) -> None:
     target = legacy()
     target.methods["initialize"] = nothing_declared
@@ -58,6 +60,7 @@ async def test_a_version_without_a_capability_needs_none() -> None:
 
 
 @pytest.mark.parametrize("make", [legacy, modern])
+@pytest.mark.requirement(88)
 async def test_roots_that_were_not_declared_do_not_change(make: Any) -> None:
     async with Client(target := make()) as client:
         with pytest.raises(LocalProtocolError, match="pass roots= to Client"):
@@ -113,6 +116,7 @@ async def test_other_errors_are_as_they_came(data: Any) -> None:
         ("resources/unsubscribe", lambda client, **o: client.unsubscribe("x://a", **o)),
     ],
 )
+@pytest.mark.requirement(92)
 async def test_every_verb_takes_options(method: str, use: Any) -> None:
     target = legacy()
     target.methods[method] = forever

@@ -194,6 +194,7 @@ async def test_calls_in_flight_when_the_session_is_lost_all_succeed(at_once: int
         assert carries_what_it_must(server)
 
 
+@pytest.mark.requirement(201, 204, 206)
 async def test_a_notification_that_meets_a_lost_session_opens_another() -> None:
     old = Forgets()
     async with (
@@ -210,6 +211,7 @@ async def test_a_notification_that_meets_a_lost_session_opens_another() -> None:
         assert carries_what_it_must(server)
 
 
+@pytest.mark.requirement(204)
 async def test_an_answer_that_meets_a_lost_session_leads_to_another() -> None:
     old = Forgets()
     async with raw_server(old) as server, Client(server.url, protocol="legacy") as client, asyncio.timeout(5):
@@ -219,6 +221,7 @@ async def test_an_answer_that_meets_a_lost_session_leads_to_another() -> None:
         assert carries_what_it_must(server)
 
 
+@pytest.mark.requirement(204)
 async def test_a_cancellation_that_meets_a_lost_session_leads_to_another() -> None:
     old = Forgets()
     async with raw_server(old) as server, Client(server.url, protocol="legacy") as client, asyncio.timeout(5):

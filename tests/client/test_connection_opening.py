@@ -326,6 +326,7 @@ async def test_a_handshake_that_takes_too_long() -> None:
     assert target.link.closed
 
 
+@pytest.mark.requirement(5)
 async def test_a_server_that_turns_out_to_be_modern_at_the_handshake(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "PROBE_SECONDS", 0.01)
 

@@ -79,6 +79,7 @@ def result(**more: Any) -> CallToolResult:
     return msgspec.convert({"content": [], **more}, CallToolResult)
 
 
+@pytest.mark.requirement(281)
 def test_structured_content_must_fit() -> None:
     known(outputSchema=COUNT).check("t", result(structuredContent={"count": 1}))
     with pytest.raises(RemoteProtocolError, match=r"t returned what does not fit its output schema: .*count"):
@@ -98,6 +99,7 @@ def test_structured_content_that_is_missing() -> None:
 @pytest.mark.parametrize(
     "schema", [{"$ref": "http://127.0.0.1:9/schema"}, {"$ref": "file:///etc/passwd"}, {"$schema": "x"}, {"type": 5}]
 )
+@pytest.mark.requirement(52)
 def test_a_schema_that_cannot_be_used(schema: Any) -> None:
     with pytest.raises(RemoteProtocolError, match="cannot be used"):
         known(outputSchema=schema).check("t", result(structuredContent={}))
@@ -148,6 +150,7 @@ def server(*schemas: Any, kind: type[ScriptedTarget] = HTTPTarget) -> ScriptedTa
     return modern(kind, tools__list=listing, tools__call=call)
 
 
+@pytest.mark.requirement(154)
 async def test_over_http_tools_with_bad_marks_are_left_out(caplog: pytest.LogCaptureFixture) -> None:
     async with Client(server(MARKED)) as client:
         assert [each.name for each in await client.list_tools()] == ["good"]

@@ -142,6 +142,7 @@ async def test_what_a_model_said() -> None:
     assert (await ask(Questions(None, lambda _: whole, None), "sampling/createMessage", SAMPLE))["model"] == "m"
 
 
+@pytest.mark.requirement(364)
 async def test_the_user_does_not_want_a_model_to_be_asked() -> None:
     assert (await ask(Questions(None, lambda _: None, None), "sampling/createMessage", SAMPLE))[0] == -1
 
@@ -243,6 +244,7 @@ def test_a_server_does_not_declare_the_questions_of_a_client() -> None:
         ([Root(uri="data:x")], ValueError, "a root is a path or a file:// URI, not 'data:x'"),
     ],
 )
+@pytest.mark.requirement(345, 347)
 async def test_odd_roots_are_refused_where_they_are_given(roots: Any, error: type[Exception], said: str) -> None:
     with pytest.raises(error, match=re.escape(said)):
         Questions(roots=roots)
@@ -275,6 +277,7 @@ USES, USED = {"role": "assistant", "content": [use("1"), use("2")]}, {"role": "u
         ([USES], "missing at the end: 1, 2"),
     ],
 )
+@pytest.mark.requirement(358, 359, 364)
 async def test_a_conversation_whose_tools_are_out_of_balance_reaches_no_model(messages: Any, said: str) -> None:
     seen: list[Any] = []
     questions = Questions(None, seen.append)

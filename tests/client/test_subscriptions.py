@@ -197,6 +197,7 @@ async def test_acknowledgments_for_others_and_malformed_ones_are_ignored() -> No
 
 
 @pytest.mark.parametrize("kind", [Listenable, ListenableStdio, ListenableHTTP])
+@pytest.mark.requirement(105, 237)
 async def test_a_change_that_belongs_to_no_subscription_is_not_heard(
     kind: type[Listenable], caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -214,6 +215,7 @@ async def test_a_change_that_belongs_to_no_subscription_is_not_heard(
     assert caplog.text.count("belongs to no subscription") == 6
 
 
+@pytest.mark.requirement(236)
 async def test_a_list_that_the_server_declared_and_does_not_honour_is_noticed(caplog: pytest.LogCaptureFixture) -> None:
     target = Listenable()
     target.honours = {"resourcesListChanged": True}

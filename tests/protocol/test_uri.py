@@ -150,6 +150,7 @@ MATCHES: list[tuple[str, str, dict[str, str] | None]] = [
 
 
 @pytest.mark.parametrize(("template", "uri", "expected"), MATCHES)
+@pytest.mark.requirement(298)
 def test_matching(template: str, uri: str, expected: dict[str, str] | None) -> None:
     assert UriTemplate(template).match(uri) == expected
 

@@ -86,6 +86,7 @@ def refusal(method: str, params: JSON, at: Session | None) -> RPCError:
 
 @pytest.mark.parametrize("at", [None, session(None)], ids=["no session", "not initialized"])
 @pytest.mark.parametrize("method", sorted({*ROWS, "no/such"} - {"initialize", "ping"}))
+@pytest.mark.requirement(39)
 def test_nothing_runs_before_initialize(method: str, at: Session | None) -> None:
     """Requirement 39: required fields that are missing are invalid params."""
     assert isinstance(refusal(method, {}, at), InvalidParams)
@@ -99,6 +100,7 @@ def test_nothing_runs_before_initialize(method: str, at: Session | None) -> None
 
 @pytest.mark.parametrize("at", [None, session(None), session()], ids=["no session", "not initialized", "initialized"])
 @pytest.mark.parametrize("missing", [META_PROTOCOL_VERSION, META_CLIENT_CAPABILITIES])
+@pytest.mark.requirement(39)
 def test_half_of_what_a_request_must_say_of_itself_is_refused_by_name(missing: str, at: Session | None) -> None:
     said = {META_PROTOCOL_VERSION: LATEST_MODERN, META_CLIENT_CAPABILITIES: {}}
     del said[missing]

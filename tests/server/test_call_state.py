@@ -313,6 +313,7 @@ async def test_a_state_may_be_used_twice_and_each_time_gives_the_same(version: s
     assert first["result"] == second["result"]
 
 
+@pytest.mark.requirement(29)
 async def test_answers_and_side_effects_travel_to_another_replica(version: str) -> None:
     done: list[str] = []
 

@@ -373,6 +373,7 @@ async def test_a_schema_that_is_none_is_the_authors_mistake(version: str) -> Non
     "url",
     ["", "x", "//host", "https://", "https://a b", "https://a\nb", "mailto", "https://é", "javascript://x", "ftp://a"],
 )
+@pytest.mark.requirement(382)
 async def test_what_is_no_url_is_the_authors_mistake(version: str, url: str) -> None:
     caller = await calling(lambda ctx: ctx.elicit_url("Go", url), version, accept())
     assert (await caller.call("run"))["isError"]
@@ -380,6 +381,7 @@ async def test_what_is_no_url_is_the_authors_mistake(version: str, url: str) -> 
 
 
 @pytest.mark.parametrize("version", URL)
+@pytest.mark.requirement(358, 359, 382)
 async def test_a_question_returned_is_checked_as_one_that_is_asked(
     version: str, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -400,6 +402,7 @@ async def test_a_question_returned_is_checked_as_one_that_is_asked(
 
 
 @pytest.mark.parametrize("version", LEGACY[2:])
+@pytest.mark.requirement(91)
 async def test_a_client_that_never_answers_is_not_waited_for_for_ever(
     version: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

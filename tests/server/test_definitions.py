@@ -98,6 +98,7 @@ def test_what_the_specification_allows(add: Callable[[Server], None]) -> None:
         (template("x://{a*}"), "for a value with slashes write {+...}"),
     ],
 )
+@pytest.mark.requirement(33, 35, 271, 273, 274, 290)
 def test_what_is_refused_at_once(add: Callable[[Server], None], message: str) -> None:
     with pytest.raises(ValueError) as caught:
         add(Server("s"))

@@ -110,6 +110,7 @@ async def test_ping_is_answered_with_nothing(version: str) -> None:
 
 
 @pytest.mark.parametrize("uri", ["not a uri at all", "", "1x://y", "http://["])
+@pytest.mark.requirement(295)
 async def test_what_is_not_a_uri_cannot_be_subscribed_to(uri: str) -> None:
     caller = await Caller(example(), LEGACY[-1]).open()
     error = await caller.error("resources/subscribe", {"uri": uri})

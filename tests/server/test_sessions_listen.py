@@ -339,6 +339,7 @@ LISTING = ServerCapabilities(
 )
 
 
+@pytest.mark.requirement(88, 308)
 def test_a_session_hears_of_no_list_that_it_was_not_told_of() -> None:
     """Requirements 88 and 308."""
     told: list[str] = []

@@ -64,6 +64,7 @@ def takes_one(given: dict[str, Any]) -> None:
         (CallToolResult(content="hi"), {}),  # type: ignore[arg-type]  # on purpose
     ],
 )
+@pytest.mark.requirement(280)
 async def test_a_result_that_breaks_the_schema_is_an_error_of_the_server(
     value: Any, options: Any, version: str, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -113,6 +114,7 @@ async def test_a_schema_of_the_annotation_counts_where_types_say_nothing(value: 
         (Stock(1), {}, {"n": 1}),
     ],
 )
+@pytest.mark.requirement(280)
 async def test_structured_content_made_by_hand_is_wrapped_like_any_other(
     structured: Any, options: Any, sent: JSON, version: str
 ) -> None:
@@ -131,6 +133,7 @@ async def test_structured_content_made_by_hand_is_wrapped_like_any_other(
     ],
     ids=lambda value: str(value)[:40],
 )
+@pytest.mark.requirement(51, 52, 53)
 def test_a_schema_that_cannot_be_used_is_refused_at_once(option: str, schema: JSON, message: str) -> None:
     with pytest.raises(BadSchema, match=rf"^tool 't': {option}: ") as caught:
         Server("s").add_tool(takes_one, name="t", **{option: schema})
@@ -138,6 +141,7 @@ def test_a_schema_that_cannot_be_used_is_refused_at_once(option: str, schema: JS
 
 
 @pytest.mark.parametrize("schema", [{}, {"type": "array"}, {"type": ["object"]}])
+@pytest.mark.requirement(269)
 def test_arguments_are_an_object(schema: JSON) -> None:
     with pytest.raises(ValueError, match=r"^tool 't': input_schema: arguments are an object; give it "):
         Server("s").add_tool(takes_one, name="t", input_schema=schema)

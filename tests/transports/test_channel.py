@@ -539,6 +539,7 @@ async def test_leaving_tells_the_peer_that_nobody_waits_any_more() -> None:
     assert peer.heard[1:] == [cancel(7, reason="the connection is being closed")]
 
 
+@pytest.mark.requirement(249)
 async def test_a_request_that_took_too_long_is_cancelled_for_that_reason() -> None:
     peer = Peer()
 
@@ -555,6 +556,7 @@ async def test_a_request_that_took_too_long_is_cancelled_for_that_reason() -> No
     assert peer.heard[1:] == [cancel(7, reason="timeout")]
 
 
+@pytest.mark.requirement(249)
 async def test_why_the_peer_cancels_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     peer = Peer()
     with caplog.at_level("DEBUG", "splice.transport"):

@@ -150,6 +150,7 @@ def test_marked_properties_are_found_at_any_depth() -> None:
         ),
     ],
 )
+@pytest.mark.requirement(152, 153)
 def test_a_broken_rule_is_named(bad: dict[str, Any], rule: str) -> None:
     with pytest.raises(ValueError, match=rule):
         header_parameters(bad)
@@ -179,6 +180,7 @@ def test_what_is_absent_or_null_has_no_header(arguments: dict[str, Any]) -> None
     check_param_headers(DESIGNATED, arguments, headers({}))
 
 
+@pytest.mark.requirement(151)
 def test_integers_that_readers_disagree_on_are_not_sent() -> None:
     assert param_headers(DESIGNATED, {"limit": -MAX_HEADER_INTEGER})
     with pytest.raises(ValueError, match="too large"):
@@ -229,6 +231,7 @@ def test_mirrored_arguments_pass(argument: dict[str, Any], header: dict[str, str
         ({"deep": {"flag": True}}, {"Mcp-Param-Flag": "1"}),
     ],
 )
+@pytest.mark.requirement(151)
 def test_arguments_and_headers_that_disagree_are_refused(argument: dict[str, Any], header: dict[str, str]) -> None:
     with pytest.raises(HeaderMismatch, match="Mcp-Param-"):
         check_param_headers(DESIGNATED, argument, headers(header))

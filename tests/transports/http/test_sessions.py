@@ -556,6 +556,7 @@ async def test_the_stream_carries_what_belongs_to_no_request() -> None:
     await nothing_runs_on()
 
 
+@pytest.mark.requirement(189)
 async def test_of_several_streams_the_newest_carries_each_message_once() -> None:
     service, browser = endpoint()
     await browser.initialize()
