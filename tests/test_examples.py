@@ -1,7 +1,11 @@
 """The examples do what they show, in both eras."""
 
 import asyncio
+import os
+import re
 import runpy
+import signal
+import socket
 import subprocess
 import sys
 import urllib.request
@@ -21,6 +25,7 @@ from splice.types import (
     PromptReference,
     Root,
     TextContent,
+    Tool,
 )
 from support.listening import listening
 
@@ -144,3 +149,130 @@ async def test_the_mounted_server(era: str) -> None:
         answer = await asyncio.to_thread(urllib.request.urlopen, f"{base}/health")
         with answer:
             assert answer.read() == b"well"
+
+
+TROUBLE = [
+    ("no such command", "ConnectFailed: Cannot start 'no-such-command'"),
+    ("no such file", "ValueError: there is no file 'no_such_server.py'"),
+    ("wrong URL", "ValueError: '127.0.0.1:8000/mcp' has no scheme: did you mean http://127.0.0.1:8000/mcp?"),
+    ("nothing listens", "ConnectFailed: Cannot connect to http://127.0.0.1:9/mcp: nothing listens at 127.0.0.1:9"),
+    ("  log", "skipped: 'Welcome to my server!'"),
+    ("  log", "A server's stdout is for messages only, one on a line; its logs belong on stderr"),
+    ("junk on stdout", "exited with code 0; 1 lines of its output were not JSON-RPC messages"),
+    ("silent", "did not answer within 1 s"),
+    ("crash in a call", "trouble.py serve exited with code 7"),
+    ("wrong tool", "InvalidParams: Unknown tool: 'crush'. Did you mean 'crash'?"),
+    ("wrong argument", "the tool says: Invalid arguments for crash: how: unknown name"),
+]
+
+
+def test_trouble_is_told() -> None:
+    told = run(str(EXAMPLES / "trouble.py")).splitlines()
+    assert [line.split(": ")[0] for line in told] == [what for what, _ in TROUBLE]
+    assert not [(line, said) for line, (_, said) in zip(told, TROUBLE, strict=True) if said not in line]
+
+
+# Ports of examples for other packages.
+
+
+def ported(name: str) -> Server:
+    server = runpy.run_path(str(EXAMPLES / "ports" / f"{name}.py"))["server"]
+    assert isinstance(server, Server)
+    return server
+
+
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+async def test_questions_of_every_kind(era: str) -> None:
+    answers: list[Any] = [{"value": "Ann"}, {"value": 30}, {"value": "tea"}, {"value": ["milk", "lemon"]}]
+    async with Client(ported("elicitation"), on_elicit=lambda _: answers.pop(0), protocol=era) as client:
+        assert (await client.call_tool("introduce")).text == "Ann (30): tea with milk and lemon"
+        full = {"day": "2026-12-25", "guests": 4}
+        answers += ["accept", "decline", {"wait": True}, "cancel"]
+        assert (await client.call_tool("leave")).text == "left"
+        assert (await client.call_tool("leave")).text == "stayed"
+        assert (await client.call_tool("reserve", full)).text == "a table for 4 on 2026-12-26, and we call you"
+        assert (await client.call_tool("reserve", full)).text == "no table: cancel"
+        assert (await client.call_tool("reserve", full | {"day": "2026-12-24"})).text == "a table for 4 on 2026-12-24"
+    assert answers == []
+
+
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+async def test_arguments_that_are_models(era: str) -> None:
+    bed = {"place": "south", "plants": [{"name": "Rose", "height": 1.5}, {"name": "Moss"}]}
+    async with Client(ported("complex_inputs"), protocol=era) as client:
+        named = await client.call_tool("name_plants", {"bed": bed, "more": ["Fern"]})
+        assert named.structured_content in (["Rose", "Moss", "Fern"], {"result": ["Rose", "Moss", "Fern"]})
+        tallest = await client.call_tool("tallest", {"bed": bed})
+        assert tallest.structured_content == {"name": "Rose", "height": 1.5}
+        for wrong, said in (
+            ({"more": ["a", "b", "c", "d"]}, "more"),
+            ({"bed": {"place": "south", "plants": [{"name": "Chrysanthemum"}]}}, "bed.plants[0].name"),
+            ({"bed": {"place": "south", "plants": [{"name": "Rose", "height": 0}]}}, "bed.plants[0].height"),
+        ):
+            refused = await client.call_tool("name_plants", {"bed": bed} | wrong)
+            assert refused.is_error
+            assert f"Invalid arguments for name_plants: {said}: " in refused.text
+
+
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+async def test_servers_behind_one(era: str) -> None:
+    async with Client(ported("mount"), protocol=era) as client:
+        assert [tool.name for tool in await client.list_tools()] == ["status", "news_headlines", "weather_forecast"]
+        assert (await client.call_tool("status")).text == "well"
+        assert (await client.call_tool("weather_forecast", {"city": "Oslo"})).text == "Sun over Oslo"
+        assert "All about tea" in (await client.call_tool("news_headlines", {"topic": "tea"})).text
+        assert "Invalid arguments" in (await client.call_tool("weather_forecast", {"town": "Oslo"})).text
+
+
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+async def test_a_database_that_is_open_while_the_server_serves(era: str) -> None:
+    async with Client(ported("lifespan"), protocol=era) as client:
+        assert (await client.call_tool("query")).text == "the database is open"
+
+
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+async def test_pictures_of_everything(era: str) -> None:
+    async with Client(ported("icons"), protocol=era) as client:
+        (tool,), (resource,), (prompt,) = (
+            await client.list_tools(),
+            await client.list_resources(),
+            await client.list_prompts(),
+        )
+        assert isinstance(tool, Tool)
+        shown = [each.icons or [] for each in (client.server_info, tool, resource, prompt)]
+    assert [len(icons) for icons in shown] == [2, 1, 1, 2]
+    assert all(icons[-1].src.startswith(("data:image/svg+xml;base64,", "https://")) for icons in shown)
+    assert shown[0][1].theme == shown[2][0].theme == "dark"
+
+
+# Several processes.
+
+
+def test_questions_may_be_answered_by_another_process() -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = str(probe.getsockname()[1])
+    command = [sys.executable, "-m", "uvicorn", "server:app", "--workers", "2", "--port", port]
+    environment = {**os.environ, "SPLICE_SECRET": "a secret of this test"}
+    folder = EXAMPLES / "workers"
+    with subprocess.Popen(command, cwd=folder, env=environment, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        try:
+            started = 0
+            while started < 2:
+                line = process.stderr.readline()
+                assert line, "uvicorn ended"
+                started += "startup complete" in line
+            elsewhere = 0
+            for _ in range(10):
+                told = run(str(folder / "client.py"), f"http://127.0.0.1:{port}/mcp")
+                assert "signed: 20\n" in told
+                found = re.search(r"another process than the one that asked: (\d+)", told)
+                assert found is not None
+                elsewhere += int(found[1])
+                if elsewhere:
+                    break
+            assert elsewhere
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.stderr.read()
