@@ -90,9 +90,13 @@ def test_branching(schema: dict[str, Any], branching: int) -> None:
         ),
         (
             {"patternProperties": {str(number): {} for number in range(150)}, "anyOf": [{"pattern": "a"}] * 51},
-            "more than 200 patterns, or 10000 characters of them",
+            "more than 200 patterns, or 10000 characters and repetitions of them",
         ),
-        ({"pattern": "a" * 10_001}, "more than 200 patterns, or 10000 characters of them"),
+        (
+            {"properties": {str(number): {"pattern": f"^.{{{10_000 + number}}}$"} for number in range(9)}},
+            "more than 200 patterns, or 10000 characters and repetitions of them",
+        ),
+        ({"pattern": "a" * 10_001}, "more than 200 patterns, or 10000 characters and repetitions of them"),
         (chain(40), "its references and choices amount to more than 100000 subschemas"),
         ({"allOf": [{"$ref": "#"}]}, "a subschema applies itself to the same value, without end"),
         ({"$ref": "http://h/x"}, "it refers to http://h/x, outside of itself; nothing is ever fetched"),

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from splice.schema.functions import Signature
-from splice.schema.repairs import MAX_SIZE, MAX_TOLD, repaired
+from splice.schema.repairs import MAX_SHOWN, MAX_SIZE, MAX_TOLD, repaired
 
 
 class Point(msgspec.Struct):
@@ -116,4 +116,16 @@ def test_what_is_large_is_not_looked_through_and_reports_are_short() -> None:
     _, repairs = repaired(numbers, json.dumps({"a": ["5"] * 1_000}).encode())
     assert len(repairs) == MAX_TOLD
     _, repairs = repaired(numbers, json.dumps({"a": json.dumps([1] * 1_000)}).encode())
-    assert [len(each["from"]) for each in repairs] == [83]
+    assert [len(each["from"]) for each in repairs] == [MAX_SHOWN]
+
+
+def test_null_stands_beside_what_is_repaired() -> None:
+    new, repairs = repair(dict[str, int | None], {"none": None, "five": "5"})
+    assert (new, repairs) == ({"none": None, "five": 5}, [("a.five", '"5"', "5")])
+
+
+def test_what_is_told_of_long_names_is_short() -> None:
+    new, repairs = repair(dict[str, list[int]], {"A" * 50_000: ["1"] * 1_000})
+    assert new == {"A" * 50_000: [1] * 1_000}
+    assert len(repairs) == MAX_TOLD
+    assert all(len(path) <= MAX_SHOWN for path, _, _ in repairs)

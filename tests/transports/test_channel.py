@@ -268,6 +268,28 @@ async def test_an_id_may_be_written_differently(id: JSON) -> None:
     assert isinstance(await waiting, Success)
 
 
+@pytest.mark.parametrize("id", ["9" * 5000, "\u0663", "1\n", "+1", " 1"])
+async def test_other_ids_are_nobodys(id: str) -> None:
+    peer = Peer()
+    waiting = asking(peer)
+    await settle()
+    await peer.say(answer(id, "odd"), answer(1, "mine"))
+    response = await waiting
+    assert isinstance(response, Success)
+    assert json.loads(bytes(response.result)) == "mine"
+
+
+async def test_a_peer_that_does_not_read_gets_no_refusals() -> None:
+    peer = Peer()
+    await peer.say(ask(1, "work"))
+    peer.channel.pause()
+    await peer.say(ask(1, "work"), ask(1, "work"))
+    assert peer.heard == []
+    peer.channel.resume()
+    await peer.say(ask(1, "work"))
+    assert [each["error"]["code"] for each in peer.heard] == [-32600]
+
+
 async def test_an_error_without_an_id_settles_nothing() -> None:
     peer = Peer()
     waiting = asking(peer)

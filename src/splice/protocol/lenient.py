@@ -39,6 +39,7 @@ T = TypeVar("T")
 _CACHING = ("ttl_ms", "cache_scope")
 _INDEX = re.compile(r"\[\d+\]")
 _SHOWN_BYTES = 60
+_SHOWN_CHARACTERS = 300
 
 
 class Remarks:
@@ -52,6 +53,7 @@ class Remarks:
 
     def __call__(self, remark: str) -> None:
         """Log a remark that was not made before."""
+        remark = remark[:_SHOWN_CHARACTERS]
         kind = _INDEX.sub("[]", remark)
         if kind not in self._seen and len(self._seen) < MAX_REMARKS:
             self._seen.add(kind)
@@ -101,8 +103,8 @@ def _object(text: bytes | Raw, structs: list[type[Struct]], where: str, remark: 
         if kind.__struct_config__.tag == tag:
             return _struct(members, kind, where, remark)
     if EmbeddedResource not in structs:
-        raise ValidationError(f"Invalid value {tag!a} - at `{where}.type`")
-    remark(f"content of the unknown type {tag!a} - at `{where}`: kept as it is")
+        raise ValidationError(f"Invalid value {tag[:_SHOWN_BYTES]!a} - at `{where}.type`")
+    remark(f"content of the unknown type {tag[:_SHOWN_BYTES]!a} - at `{where}`: kept as it is")
     return UnknownContent(msgspec.json.decode(text))
 
 

@@ -7,6 +7,7 @@ of the value. Whoever sends a tool's schema often sends its results too, so both
 https://modelcontextprotocol.io/specification/2026-07-28/basic#json-schema-usage
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
@@ -29,7 +30,9 @@ MAX_PATTERNS = 200
 """How many regular expressions a schema may have: each is compiled, and kept as long as the schema is."""
 
 MAX_PATTERN_TEXT = 10_000
-"""How many characters they may have altogether."""
+"""How many characters they may have altogether, and how many repetitions they may ask for: `x{9}` is nine."""
+
+_COUNTS = re.compile(r"[{,](\d+)\}")
 
 _Node: TypeAlias = Mapping[str, Any]
 
@@ -93,8 +96,8 @@ def _anchors(root: _Node) -> dict[str, _Node]:
         if count > MAX_SUBSCHEMAS:
             raise Costly(f"more than {MAX_SUBSCHEMAS} subschemas")
         patterns += [text for node in objects for text in _patterns(node)]
-        if len(patterns) > MAX_PATTERNS or sum(map(len, patterns)) > MAX_PATTERN_TEXT:
-            raise Costly(f"more than {MAX_PATTERNS} patterns, or {MAX_PATTERN_TEXT} characters of them")
+        if len(patterns) > MAX_PATTERNS or sum(map(_pattern_size, patterns)) > MAX_PATTERN_TEXT:
+            raise Costly(f"more than {MAX_PATTERNS} patterns, or {MAX_PATTERN_TEXT} characters and repetitions of them")
         for node in objects:
             if isinstance(node.get("$id"), str) and node is not root:
                 raise Costly(f"a subschema has the $id {node['$id']!r}; only the whole may have one")
@@ -107,6 +110,11 @@ def _anchors(root: _Node) -> dict[str, _Node]:
 
 def _inside(node: Any) -> list[Any]:
     return list(node.values() if is_object(node) else node if is_array(node) else ())
+
+
+def _pattern_size(pattern: str) -> float:
+    """Measure the text of a pattern, and what its counted repetitions make of it."""
+    return len(pattern) + sum(float(count) for count in _COUNTS.findall(pattern))
 
 
 def _patterns(node: _Node) -> list[str]:

@@ -16,7 +16,7 @@ MAX_SIZE = 100_000
 """Up to how many bytes of arguments are looked through; it takes microseconds for each value in them."""
 
 MAX_SHOWN = 80
-"""How many characters of a value a report quotes."""
+"""How many characters of a path or a value a report quotes."""
 
 MAX_TOLD = 20
 """How many repairs a report lists."""
@@ -32,6 +32,7 @@ _NAMES: dict[type, str] = {
     str: "string",
     list: "array",
     dict: "object",
+    type(None): "null",
 }
 
 
@@ -43,7 +44,7 @@ def repaired(schema: Schema, json: bytes) -> tuple[bytes, Repairs]:
         new = msgspec.json.encode(repairing.value(schema, given, ""))
     except (ValueError, LookupError, RecursionError):  # unreadable, or a reference that leads elsewhere or in circles
         return json, []
-    return new, repairing.done[:MAX_TOLD]
+    return new, repairing.done
 
 
 class _Repairing:
@@ -58,17 +59,18 @@ class _Repairing:
         """Repair a value and all that is in it."""
         wanted = self._wanted(schema)
         new = self._meant(wanted, given)
-        if new is not given:
+        if new is not given and len(self.done) < MAX_TOLD:
             self.done.append({"path": path or "arguments", "from": _shown(given), "to": _shown(new)})
         own = wanted.get(_NAMES[type(new)], {})
         if is_object(new):
             inner, rest = own.get("properties", {}), own.get("additionalProperties")
             return {
-                name: self.value(_schema(inner.get(name, rest)), each, f"{path}.{name}" if path else name)
+                name: self.value(_schema(inner.get(name, rest)), each, _cut(f"{path}.{name}" if path else name))
                 for name, each in new.items()
             }
         if is_array(new):
-            return [self.value(_schema(own.get("items")), each, f"{path}[{place}]") for place, each in enumerate(new)]
+            items = _schema(own.get("items"))
+            return [self.value(items, each, _cut(f"{path}[{place}]")) for place, each in enumerate(new)]
         return new
 
     def _meant(self, wanted: Mapping[str, Schema], given: Any) -> Any:
@@ -122,5 +124,8 @@ def _read(text: str) -> Any:
 
 
 def _shown(value: Any) -> str:
-    text = msgspec.json.encode(value).decode()
-    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}..."
+    return _cut(msgspec.json.encode(value).decode())
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 3]}..."

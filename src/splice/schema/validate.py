@@ -22,6 +22,9 @@ from splice.schema.near import meant
 
 __all__ = ["BadSchema", "Mismatch", "OverBudget", "Problem", "Validator", "lines", "validator"]
 
+PATTERN_BYTES = 2 * 1024 * 1024
+"""The largest regular expression when it is compiled."""
+
 MAX_WORK = 250_000_000
 """Bytes of a value times subschemas applied to each of its parts: half a second at worst, and nothing interrupts it."""
 
@@ -90,7 +93,7 @@ class Validator:
             raise BadSchema(f"unsupported JSON Schema dialect {dialect}; supported are {', '.join(_DIALECTS)}")
         try:
             self._cost = cost(whole)
-            options = jsonschema_rs.FancyRegexOptions(backtrack_limit=100_000)
+            options = jsonschema_rs.FancyRegexOptions(backtrack_limit=100_000, size_limit=PATTERN_BYTES)
             self._inner: jsonschema_rs.Validator = _DIALECTS[dialect](
                 whole, retriever=_refuse, pattern_options=options, validate_formats=formats
             )

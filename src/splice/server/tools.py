@@ -124,7 +124,7 @@ class ToolEntry:
             arguments = None
         if arguments is None:
             raise refused
-        log.info("repaired arguments of %s: %r", self.definition.name, repairs)
+        log.info("repaired arguments of %s: %s", self.definition.name, ", ".join(each["path"] for each in repairs))
         return arguments, repairs
 
     def _made_by_hand(self, result: CallToolResult, facts: Facts) -> CallToolResult:

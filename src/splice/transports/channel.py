@@ -34,6 +34,9 @@ from splice.transports.tasks import Background, Stretch
 CLEAN_UP_SECONDS = 1.0
 """How long cancelled work may take to end."""
 
+MAX_DIGITS = 19
+"""An id of that many digits may stand for a number."""
+
 Send: TypeAlias = Callable[[Message], None]
 """Sends a message. Never blocks. Raises what encoding raises, but not for a response."""
 
@@ -130,7 +133,7 @@ class Channel:
             refusal = self.table.accept(message.id, exchange)
             if refusal is None:
                 exchange.task = self._loop.create_task(self._answer(exchange))
-            else:
+            elif self._writable is None:  # refusals would only pile up for a peer that does not read
                 self.send(failure(message.id, refusal))
         elif isinstance(message, Notification):
             if not self.note(message):
@@ -203,9 +206,9 @@ class Channel:
         return waiting is not None
 
     def _waiting_for(self, id: int | str) -> _Waiting | None:
-        """Take the request of ours that has its outcome. Digits stand for the number that they write."""
+        """Take the request of ours that has its outcome. A few digits stand for the number that they write."""
         waiting = self.table.settle(id)
-        if waiting is None and isinstance(id, str) and id.isdecimal():
+        if waiting is None and isinstance(id, str) and id.isascii() and id.isdecimal() and len(id) <= MAX_DIGITS:
             return self.table.settle(int(id))
         return waiting
 

@@ -45,6 +45,12 @@ def test_streams_are_read_by_the_book(stream: bytes, expected: list[Event]) -> N
     assert events(*(stream[i : i + 1] for i in range(len(stream)))) == expected
 
 
+def test_an_id_that_is_too_long_for_a_header_is_not_kept() -> None:
+    decoder = Decoder()
+    assert list(decoder.feed(b"id: 7\n\nid: " + b"8" * 1025 + b"\n\n")) == []
+    assert decoder.last_event_id == "7"
+
+
 def test_an_event_without_data_still_sets_the_id() -> None:
     decoder = Decoder()
     assert list(decoder.feed(b"id: 7\n\nid: 8\n")) == []

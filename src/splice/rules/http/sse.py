@@ -19,6 +19,9 @@ MAX_EVENT_BYTES = 16 * 1024 * 1024
 """The largest event read from a stream."""
 
 _BOM = b"\xef\xbb\xbf"
+MAX_ID_BYTES = 1024
+"""The longest event id that is kept: it is sent back in a header."""
+
 _MAX_RETRY_DIGITS = 9
 
 
@@ -122,7 +125,7 @@ class Decoder:
         self._size -= len(line)
         if name == b"event":
             self._event = value.decode(errors="replace")
-        elif name == b"id" and b"\0" not in value:
+        elif name == b"id" and b"\0" not in value and len(value) <= MAX_ID_BYTES:
             self._id = value.decode(errors="replace")
         elif name == b"retry" and value.isdigit() and len(value) <= _MAX_RETRY_DIGITS:
             self.retry = int(value)

@@ -70,6 +70,8 @@ async def follow(response: HTTPResponse, cursor: Cursor, take: Take) -> Response
     is too large.
     """
     decoder = Decoder()
+    if response.header("content-encoding") is not None:  # a few bytes could keep the event loop busy for long
+        raise RemoteProtocolError("The event stream is compressed, which was not asked for")
     while (chunk := await response.chunk()) is not None:
         for event in decoder.feed(chunk):
             if event.data and event.event == "message":

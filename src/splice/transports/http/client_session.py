@@ -11,7 +11,7 @@ import contextlib
 import logging
 from collections.abc import Mapping
 
-from splice.errors import ConnectionClosed, MCPError, SessionLost
+from splice.errors import ConnectionClosed, MCPError, RemoteProtocolError, SessionLost
 from splice.protocol.jsonrpc import Message, Notification, Request, RequestId, Response
 from splice.protocol.progress import CANCELLED
 from splice.protocol.versions import Facts
@@ -31,6 +31,11 @@ DELETE_SECONDS = 2.0
 
 RECONNECT_SECONDS = (1.0, 2.0, 5.0, 10.0, 30.0)
 """How long to wait before each attempt to restore a stream, unless the server says. After the last, it is given up."""
+
+LEAST_SECONDS = 0.1
+"""The shortest wait before a stream is asked for again, whatever the server says."""
+
+_BROKEN = (ConnectionClosed, RemoteProtocolError)
 
 log = logging.getLogger("splice.client")
 
@@ -114,7 +119,7 @@ class ClientSession:
         failures = 0
         while failures < len(RECONNECT_SECONDS):
             headers = {**self._own, **cursor.headers()}
-            with contextlib.suppress(ConnectionClosed), await self._endpoint.request("GET", headers) as response:
+            with contextlib.suppress(*_BROKEN), await self._endpoint.request("GET", headers) as response:
                 self._opened.set()
                 if response.status == 200 and response.media_type == EVENT_STREAM:
                     failures = 0
@@ -156,4 +161,4 @@ class ClientSession:
 
 def _wait(cursor: Cursor, failures: int) -> float:
     """Tell how many seconds to wait before the next attempt, after so many that failed."""
-    return RECONNECT_SECONDS[failures] if cursor.retry is None else cursor.retry / 1000
+    return RECONNECT_SECONDS[failures] if cursor.retry is None else max(cursor.retry / 1000, LEAST_SECONDS)
