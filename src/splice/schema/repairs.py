@@ -38,10 +38,11 @@ _NAMES: dict[type, str] = {
 
 def repaired(schema: Schema, json: bytes) -> tuple[bytes, Repairs]:
     """Repair arguments along their schema; the list of repairs is empty where nothing can be done."""
+    if len(json) > MAX_SIZE:
+        return json, []
     repairing = _Repairing(schema.get("$defs", {}))
     try:
-        given = msgspec.json.decode(json) if len(json) <= MAX_SIZE else None
-        new = msgspec.json.encode(repairing.value(schema, given, ""))
+        new = msgspec.json.encode(repairing.value(schema, msgspec.json.decode(json), ""))
     except (ValueError, LookupError, RecursionError):  # unreadable, or a reference that leads elsewhere or in circles
         return json, []
     return new, repairing.done
