@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+import ssl
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any, cast
@@ -127,10 +128,10 @@ async def until(condition: Callable[[], Any]) -> Any:
 
 
 @asynccontextmanager
-async def raw_server(handler: Handler) -> AsyncIterator[RawServer]:
+async def raw_server(handler: Handler, tls: ssl.SSLContext | None = None) -> AsyncIterator[RawServer]:
     server = RawServer(handler)
-    listener = await asyncio.get_running_loop().create_server(lambda: Connection(server), "127.0.0.1", 0)
-    server.url = f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}/mcp"
+    listener = await asyncio.get_running_loop().create_server(lambda: Connection(server), "127.0.0.1", 0, ssl=tls)
+    server.url = f"{'https' if tls else 'http'}://127.0.0.1:{listener.sockets[0].getsockname()[1]}/mcp"
     try:
         yield server
     finally:

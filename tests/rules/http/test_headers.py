@@ -1,9 +1,12 @@
 """HTTP headers: reading them, media types, and any text as a value."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from splice import HTTPServer
 from splice.rules.http.headers import EVENT_STREAM, JSON, Headers, accepts, decode_header, encode_header, is_json
 
 
@@ -98,3 +101,27 @@ def test_only_json_is_json(value: bytes | None, expected: bool) -> None:
 )
 def test_accept_is_weighed(value: bytes | None, expected: bool) -> None:
     assert accepts(value, JSON, EVENT_STREAM) is expected
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "error", "told"),
+    [
+        ("X-Key", 1, TypeError, r"headers are text: 'X-Key' is str, its value int"),
+        (1, "s3cret", TypeError, r"headers are text: 1 is int, its value str"),
+        ("", "s3cret", ValueError, r"'' cannot be the name"),
+        ("a b", "s3cret", ValueError, r"'a b' cannot be the name"),
+        ("é", "s3cret", ValueError, r"cannot be the name"),
+        ("X-Key", "s3cret\r\nHost: x", ValueError, r"the header X-Key has line breaks"),
+        ("X-Key", "s3cret\x00", ValueError, r"the header X-Key has line breaks, control"),
+        ("X-Key", " s3cret", ValueError, r"blanks around it"),
+    ],
+)
+def test_a_header_of_the_users_that_cannot_be_sent(name: Any, value: Any, error: type[Exception], told: str) -> None:
+    with pytest.raises(error, match=told) as caught:
+        HTTPServer("http://h/mcp", headers={name: value})
+    assert "s3cret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("name", "value"), [("X-Key", "a\tb c"), ("x!#$%&'*+-.^_`|~1", ""), ("A", "é")])
+def test_a_header_of_the_users_that_is_sent_as_it_is(name: str, value: str) -> None:
+    assert HTTPServer("http://h/mcp", headers={name: value}).headers == {name: value}

@@ -262,14 +262,15 @@ async def test_an_answer_the_server_does_not_want(caplog: pytest.LogCaptureFixtu
 # The GET stream, and streams that break.
 
 
-async def test_the_get_stream_is_reopened_after_its_last_event() -> None:
+@pytest.mark.parametrize("busy", [409, 429, 503])
+async def test_the_get_stream_is_reopened_after_its_last_event(busy: int) -> None:
     class Talking(SessionServer):
         gets = 0
 
         async def get(self, visit: Visit) -> None:
             self.gets += 1
             if self.gets == 2:
-                await visit.reply(503)
+                await visit.reply(busy)
             elif self.gets == 4:
                 await visit.reply(404)
             else:

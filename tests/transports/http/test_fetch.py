@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import gzip
+import os
 import socket
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import weakref
 import zlib
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 from yarl import URL
@@ -18,6 +20,7 @@ from yarl import URL
 from splice.errors import ConnectFailed, ConnectionClosed, RemoteProtocolError
 from splice.transports.http import fetch
 from splice.transports.http.fetch import Endpoint, within_origin
+from transports.certificates import make_certificates
 from transports.raw_http import Handler, RawServer, Visit, raw_server, until
 
 
@@ -78,7 +81,7 @@ async def test_a_request_and_its_reply() -> None:
         await endpoint.close()
         headers = server.visits[0].headers
         assert (headers["x-always"], headers["x-once"], headers["user-agent"]) == ("1", "2", "splice")
-        assert "accept-encoding" not in headers
+        assert headers["accept-encoding"] == "identity"
         assert len({id(visit.left) for visit in server.visits}) == 1  # one connection served both
 
 
@@ -272,6 +275,34 @@ async def test_https_where_http_is_spoken() -> None:
     listener.close()
 
 
+FETCHED = """
+import sys
+from splice.errors import ConnectFailed
+
+async def main():
+    endpoint = Endpoint(sys.argv[1], {})
+    try:
+        with await endpoint.request("GET", {}) as reply:
+            print(reply.status)
+    except ConnectFailed as error:
+        print(error)
+    await endpoint.close()
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize(("trusts", "told"), [(True, "200"), (False, "certificate not trusted (")])
+async def test_tls_with_a_private_authority(tmp_path: Path, trusts: bool, told: str) -> None:
+    authority, tls = make_certificates(tmp_path)
+    environment = {**os.environ, "SSL_CERT_FILE": str(authority)} if trusts else None
+    async with raw_server(lambda visit: visit.reply(200), tls) as server:
+        done = await asyncio.to_thread(run, FETCHED, server.url, environment)
+    assert done.stdout.removeprefix(f"Cannot connect to {server.url}: ").startswith(told)
+    assert ("SSL_CERT_FILE" in done.stdout) == (not trusts)
+    assert (done.stderr, done.returncode) == ("", 0)
+
+
 async def test_what_is_not_http() -> None:
     async def handler(visit: Visit) -> None:
         await visit.raw(b"SSH-2.0-\x1b[31m\r\n\r\n")
@@ -419,9 +450,9 @@ async def test_a_proxy_that_cannot_be_used(environment: pytest.MonkeyPatch) -> N
 # Processes.
 
 
-def run(script: str, url: str) -> subprocess.CompletedProcess[str]:
+def run(script: str, url: str, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-c", "import asyncio, os\nfrom splice.transports.http.fetch import Endpoint\n" + script]
-    return subprocess.run([*command, url], capture_output=True, text=True, timeout=20, check=False)
+    return subprocess.run([*command, url], capture_output=True, text=True, timeout=20, check=False, env=env)
 
 
 UNCLOSED = """

@@ -4,6 +4,7 @@ import asyncio
 import json
 
 import pytest
+import uvloop
 
 from splice.errors import ConnectFailed, ConnectionClosed, HTTPRefused, RemoteProtocolError
 from splice.protocol import completion, lifecycle, prompts, resources, tools
@@ -560,3 +561,25 @@ def test_the_methods_that_may_be_repeated_exist() -> None:
     chapters = (completion, lifecycle, prompts, resources, tools)
     rows = {row.name for chapter in chapters for row in vars(chapter).values() if isinstance(row, Method)}
     assert rows >= http_link.REPEATABLE
+
+
+def test_it_works_on_uvloop() -> None:
+    async def handler(visit: Visit) -> None:
+        if visit.message["method"] == "silent":
+            return
+        await visit.begin_stream()
+        await visit.event({"method": "n"})
+        await visit.event({"id": visit.message["id"], "result": visit.message["id"]})
+        await visit.end_stream()
+
+    async def main() -> None:
+        async with linked(handler) as (link, server):
+            assert await asyncio.gather(*(result(link, id=id) for id in range(50))) == list(range(50))
+            waiting = asyncio.ensure_future(exchange(link, "silent"))
+            visit = (await until(lambda: server.seen("silent")))[0]
+            waiting.cancel()
+            await asyncio.wait_for(visit.left.wait(), 5)
+        await until(lambda: not server.connections)
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(main())

@@ -36,6 +36,8 @@ LEAST_SECONDS = 0.1
 """The shortest wait before a stream is asked for again, whatever the server says."""
 
 _BROKEN = (ConnectionClosed, RemoteProtocolError)
+BUSY = frozenset({409, 429})
+"""The statuses of a GET that are worth another attempt, as those from 500 on are: now there is no stream, or not yet."""
 
 log = logging.getLogger("splice.client")
 
@@ -126,7 +128,7 @@ class ClientSession:
                     found = await follow(response, cursor, take)
                     if found is not None:
                         return found
-                elif response.status < 500:
+                elif response.status < 500 and response.status not in BUSY:
                     return None
             await asyncio.sleep(_wait(cursor, failures))
             failures += 1

@@ -22,7 +22,6 @@ from typing import Any, Self
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
-from multidict import CIMultiDict
 from yarl import URL
 
 from splice.errors import ConnectFailed, ConnectionClosed, HTTPRefused, RemoteProtocolError
@@ -47,7 +46,6 @@ MAX_REDIRECTS = 5
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _METHOD_KEPT = frozenset({307, 308})
 _TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS)
-_NOT_BY_ITSELF = ("Accept", "Accept-Encoding", "User-Agent")
 _FAILURES = (aiohttp.ClientError, OSError)
 
 _dialled: ContextVar[list[Any]] = ContextVar("_dialled")
@@ -68,10 +66,10 @@ class Endpoint:
         if target.scheme not in ("http", "https") or not target.host:
             raise ValueError(f"{self.url} is not an HTTP URL; it must begin with http:// or https://")
         self._target = target.with_user(None).with_fragment(None)
-        self._headers = CIMultiDict({"User-Agent": USER_AGENT})
+        self._headers = {"User-Agent": USER_AGENT, "Accept-Encoding": "identity"}
         if target.user is not None:
             self._headers["Authorization"] = aiohttp.encode_basic_auth(target.user, target.password or "")
-        self._headers.update(headers)
+        self._headers |= headers  # of two that differ in case, the last is sent
         self._proxy = _proxy_for(target, self.url)
         self._session: aiohttp.ClientSession | None = None
         self._sockets: weakref.WeakSet[socket.socket] = weakref.WeakSet()
@@ -110,21 +108,24 @@ class Endpoint:
             raise ConnectionClosed(f"The connection to {self.url} is closed")
         session = self._session or self._open()
         data = BytesIO(body) if body is not None and len(body) > WHOLE_BYTES else body
-        fields = CIMultiDict(self._headers)  # as headers of the session they would be shown to a proxy
-        fields.update(headers)
-        response = await session.request(method, url or self._target, headers=fields, data=data, allow_redirects=False)
+        fields = {**self._headers, **headers}  # as headers of the session they would be shown to a proxy
+        once = () if method == "POST" else (partial(_told, self.url),)
+        try:
+            response = await session.request(
+                method, url or self._target, headers=fields, data=data, allow_redirects=False, middlewares=once
+            )
+        except _FAILURES as error:
+            raise _failure(error, self.url) from error
         return HTTPResponse(response, self.url)
 
     def _open(self) -> aiohttp.ClientSession:
         self._session = aiohttp.ClientSession(
             connector=_Pool(limit=0, keepalive_timeout=KEEP_SECONDS, socket_factory=partial(_dial, self._sockets)),
             cookie_jar=aiohttp.DummyCookieJar(),
-            skip_auto_headers=_NOT_BY_ITSELF,
             timeout=_TIMEOUT,
             proxy=self._proxy,
             max_line_size=MAX_FIELD_BYTES,
             max_field_size=MAX_FIELD_BYTES,
-            middlewares=(partial(_told, self.url),),
         )
         weakref.finalize(self, self._session.detach)
         return self._session
@@ -160,7 +161,7 @@ def _dial(sockets: "weakref.WeakSet[socket.socket]", info: tuple[Any, ...]) -> s
 
 
 async def _told(url: str, request: aiohttp.ClientRequest, send: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
-    """Turn failures into errors of ours, here where aiohttp does not repeat a GET or DELETE by itself."""
+    """Turn failures into errors of ours here, so that aiohttp does not repeat a GET or DELETE by itself."""
     try:
         return await send(request)
     except _FAILURES as error:
