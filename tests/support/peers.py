@@ -74,6 +74,10 @@ class LinePeer(Far):
     def heard(self) -> list[JSON]:
         return lines(b"".join(self.writes))
 
+    def flat(self) -> list[JSON]:
+        """What came back, each message of a batch for itself."""
+        return [each for item in self.heard for each in (item if isinstance(item, list) else [item])]
+
     async def say(self, *messages: JSON) -> None:
         self.channel.feed(line(*messages))
         await settle()

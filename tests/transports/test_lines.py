@@ -15,7 +15,7 @@ from splice.transports.channel import ChannelExchange
 from splice.transports.lines import GATHER_BYTES, Gather
 from support.peers import LinePeer
 from support.waiting import settle
-from support.wire import JSON, answer, ask, code_of, line, modern, note
+from support.wire import JSON, answer, ask, cancel, code_of, line, modern, note
 
 GOOD = ask(99, "echo", {"good": True})
 
@@ -116,19 +116,73 @@ async def test_ids_keep_their_type_and_value() -> None:
     assert [message["id"] for message in peer.heard] == ids
 
 
-async def test_a_batch_is_taken_where_the_version_has_them() -> None:
-    peer = LinePeer()
+def batched(**options: Any) -> LinePeer:
+    peer = LinePeer(**options)
     peer.channel.batches = lambda: True
-    await peer.say([ask(1, "echo", {}), note("hello"), {"jsonrpc": "2.0", "id": 3}, ask(2, "echo", {})])
-    assert sorted((message["id"], code_of(message)) for message in peer.heard) == [(1, None), (2, None), (3, -32600)]
+    return peer
+
+
+async def test_a_batch_is_answered_with_an_array_where_the_version_has_them() -> None:
+    peer = batched()
+    batch = [
+        ask(1, "echo", {}),
+        note("hello"),
+        {"jsonrpc": "2.0", "id": 3},
+        modern(4, "echo"),
+        ask(5, "initialize", {}),
+        ask(2, "work", {}),
+        ask(2, "echo", {}),
+    ]
+    await peer.say(batch, GOOD)
+    assert [message["id"] for message in peer.heard] == [99]
+    peer.work[2].set_result({})
+    await settle()
+    _, answers = peer.heard
+    assert [(each["id"], code_of(each)) for each in answers if each["id"] in (1, 3, 4, 5)] == [
+        (3, -32600),
+        (4, -32600),
+        (5, -32600),
+        (1, None),
+    ]
+    assert sorted("error" in each for each in answers if each["id"] == 2) == [False, True]
     assert [each.method for each in peer.noted] == ["hello"]
 
 
-async def test_a_request_that_names_its_version_may_not_be_in_a_batch() -> None:
-    peer = LinePeer()
-    peer.channel.batches = lambda: True
-    await peer.say([modern(1, "echo"), ask(2, "echo", {})])
-    assert sorted((message["id"], code_of(message)) for message in peer.heard) == [(1, -32600), (2, None)]
+async def test_what_wants_no_answer_gets_no_array() -> None:
+    peer = batched()
+    await peer.say([note("hello"), answer(1, {})], [ask(1, "work", {})], cancel(1))
+    assert peer.writes == []
+
+
+async def test_requests_of_a_batch_are_cancelled_one_by_one() -> None:
+    peer = batched()
+    await peer.say([ask(1, "work", {}), ask(2, "work", {})])
+    await peer.say(cancel(1))
+    assert (peer.cancelled, peer.writes) == ([1], [])
+    peer.work[2].set_result({})
+    await settle()
+    assert [[each["id"] for each in array] for array in peer.heard] == [[2]]
+
+
+async def test_a_batch_is_answered_before_the_end() -> None:
+    peer = batched()
+    await peer.say([ask(1, "work", {}), ask(2, "work", {})])
+    ending = asyncio.ensure_future(peer.channel.drain(5))
+    peer.work[1].set_result({})
+    peer.work[2].set_result({})
+    await ending
+    peer.channel.flush()
+    assert [[each["id"] for each in array] for array in peer.heard] == [[1, 2]]
+    await peer.say([ask(3, "echo", {})])
+    assert [each["error"]["code"] for each in peer.heard[1]] == [-32600]
+
+
+async def test_a_batch_that_the_end_overtakes_is_not_answered() -> None:
+    peer = batched()
+    await peer.say([ask(1, "work", {}), {}])
+    await peer.channel.lost(ConnectionClosed("gone"))
+    await settle()
+    assert (peer.cancelled, peer.writes) == ([1], [])
 
 
 @pytest.mark.parametrize(
@@ -136,11 +190,10 @@ async def test_a_request_that_names_its_version_may_not_be_in_a_batch() -> None:
     [b"[" + b"1," * 100 + b"1]\n", b"[]\n", b"[1,\n", b"[[]]\n", b'[{"jsonrpc":"2.0","method":"\xff"}]\n'],
 )
 async def test_a_bad_batch_gets_one_error(batch: bytes) -> None:
-    peer = LinePeer()
-    peer.channel.batches = lambda: True
+    peer = batched()
     await peer.say(batch, GOOD)
-    assert [message.get("id") for message in peer.heard] == [None, 99]
-    assert code_of(peer.heard[0]) in (-32700, -32600)
+    assert sorted(message.get("id") or 0 for message in peer.flat()) == [0, 99]
+    assert {code_of(message) for message in peer.flat()} in ({None, -32700}, {None, -32600})
 
 
 def pieces() -> st.SearchStrategy[bytes]:
@@ -174,7 +227,7 @@ def test_whatever_comes_the_next_good_message_works(junk: list[bytes], batches: 
         peer.channel.batches = lambda: batches
         await peer.say(b"\n".join(junk) + b"\n", ask("the good one", "echo", {"good": True}))
         assert answer("the good one", {"good": True}) in peer.heard
-        for message in peer.heard:
+        for message in peer.flat():
             assert message["jsonrpc"] == "2.0"
             assert ("result" in message) != ("error" in message)
         await peer.channel.lost(ConnectionClosed("done"))

@@ -25,8 +25,10 @@ from splice.errors import (
     RequestTimeout,
 )
 from splice.protocol import jsonrpc
-from splice.protocol.jsonrpc import Failure, Message, Notification, Request, Response, encode, failure
+from splice.protocol.jsonrpc import BadMessage, Failure, Message, Notification, Request, Response, encode, failure
+from splice.protocol.lifecycle import INITIALIZE
 from splice.protocol.progress import CANCELLED, PROGRESS
+from splice.rules.eras import names_its_version
 from splice.rules.exchanges import ExchangeTable, cancellation, progress_token
 from splice.transports.base import Exchange, Hear, Outgoing, Sender
 from splice.transports.tasks import Background, Stretch
@@ -109,7 +111,7 @@ class Channel:
     `sender` stands in every exchange that `take` begins.
     """
 
-    __slots__ = ("_background", "_hear", "_loop", "_sender", "_serve", "_writable", "gone", "send", "table")
+    __slots__ = ("_background", "_hear", "_loop", "_sender", "_serve", "_writable", "gone", "remark", "send", "table")
 
     def __init__(self, send: Send, serve: Serve, hear: Hear, sender: Sender) -> None:
         self.table: ExchangeTable[ChannelExchange, _Waiting] = ExchangeTable()
@@ -123,25 +125,52 @@ class Channel:
         """Set when the peer has caught up; None while it reads quickly enough."""
         self.gone: ConnectionClosed | None = None
         """Why the channel has ended; None while it has not."""
+        self.remark: jsonrpc.Remark = log.debug
+        """Is told what had to be changed in a response."""
 
     # What arrives.
 
-    def take(self, message: Message) -> None:
-        """Act on a message. A request is answered in a task of its own, and the response is sent."""
-        if isinstance(message, Request):
-            exchange = ChannelExchange(self, message, self._sender)
-            refusal = self.table.accept(message.id, exchange)
-            if refusal is None:
-                exchange.task = self._loop.create_task(self._answer(exchange))
-            elif self._writable is None:  # refusals would only pile up for a peer that does not read
-                self.send(failure(message.id, refusal))
-        elif isinstance(message, Notification):
-            if not self.note(message):
-                self._background.start(self._hear(message))
-        else:
-            self.settle(message)
+    def take(self, message: Message, send: Send | None = None) -> "asyncio.Task[None] | None":
+        """Act on a message. A request is answered in the task that is returned, and `send` sends the response."""
+        if not isinstance(message, Request):
+            self.take_other(message, self._hear)
+            return None
+        send = send or self.send
+        exchange = ChannelExchange(self, message, self._sender)
+        refusal = self.table.accept(message.id, exchange)
+        if refusal is not None:
+            if self._writable is None:  # refusals would only pile up for a peer that does not read
+                send(failure(message.id, refusal))
+            return None
+        exchange.task = task = self._loop.create_task(self._answer(exchange, send))
+        return task
 
-    async def _answer(self, exchange: ChannelExchange) -> None:
+    def take_other(self, message: Notification | Response, hear: Hear) -> None:
+        """Act on a notification or a response; what is about no request in flight is for `hear`."""
+        if not isinstance(message, Notification):
+            self.settle(message)
+        elif not self.note(message):
+            self._background.start(hear(message))
+
+    def take_batch(self, texts: list[bytes], hear: Hear, reject: Callable[[BadMessage], None]) -> list[Request]:
+        """Act on the messages of a batch, but for the requests: these are returned. `reject` is told of bad ones."""
+        requests: list[Request] = []
+        for text in texts:
+            try:
+                message = jsonrpc.decode(text, remark=self.remark)
+                if not isinstance(message, Request):
+                    self.take_other(message, hear)
+                elif message.method == INITIALIZE.name or names_its_version(message.params):
+                    told = "Invalid request: what opens a session, or names its own version, may not be in a batch"
+                    reject(BadMessage(told, id=message.id))
+                else:
+                    requests.append(message)
+            except BadMessage as bad:
+                if not self.discredit(bad):
+                    reject(bad)
+        return requests
+
+    async def _answer(self, exchange: ChannelExchange, send: Send) -> None:
         if self._writable is not None:  # work for a peer that does not take its results would only pile them up
             await self._writable.wait()
         try:
@@ -151,10 +180,10 @@ class Channel:
             response = failure(exchange.request.id, InternalError(f"Internal error: {type(error).__name__}"))
         except asyncio.CancelledError:  # by the peer, or the end of the channel; else by the handler itself
             if self.table.finish(exchange.request.id, exchange):
-                self.send(failure(exchange.request.id, InternalError("Internal error: the handler was cancelled")))
+                send(failure(exchange.request.id, InternalError("Internal error: the handler was cancelled")))
             raise
         if self.table.finish(exchange.request.id, exchange):
-            self.send(response)
+            send(response)
 
     async def answer(self, exchange: ChannelExchange) -> Response | None:
         """Answer a request in the caller's task. None: it was cancelled, or the channel ended, and nobody waits.
@@ -197,7 +226,7 @@ class Channel:
         elif not waiting.future.done():
             waiting.future.set_result(response)
 
-    def discredit(self, bad: jsonrpc.BadMessage) -> bool:
+    def discredit(self, bad: BadMessage) -> bool:
         """Fail the request of ours that a text answers which is not a message. False: it answers none."""
         waiting = None if bad.id is None or not bad.answers else self._waiting_for(bad.id)
         if waiting is not None:

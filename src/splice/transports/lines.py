@@ -6,11 +6,22 @@ the event loop leaves in one write; a message that nothing else can join leaves 
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 
-from splice.protocol.jsonrpc import BadMessage, Lines, Message, Request, Success, decode, is_batch, refusal, split_batch
-from splice.rules.eras import names_its_version
+from splice.protocol.jsonrpc import (
+    BadMessage,
+    Lines,
+    Message,
+    Request,
+    Response,
+    Success,
+    decode,
+    is_batch,
+    refusal,
+    split_batch,
+)
 from splice.transports.base import Hear, Sender
-from splice.transports.channel import Channel, Serve, log, written
+from splice.transports.channel import Channel, Send, Serve, written
 
 GATHER_BYTES = 64 * 1024
 """More than this is not gathered but written: only a write can tell that the peer does not read."""
@@ -71,15 +82,13 @@ class LineChannel(Channel):
         super().__init__(self._put, serve, hear, sender)
         self.lines = Lines()
         """Cuts the bytes that arrive."""
-        self.remark: Callable[[str], None] = log.debug
-        """Is told what had to be changed in a response."""
         self.takes_requests = True
         """The peer may send requests; else they are ignored."""
         self.batches: Callable[[], bool] = lambda: False
         """Tells whether a JSON array of messages is legal now; never, until somebody sets it."""
         self._write = write
         self._gather = Gather(write, end=b"\n")
-        self._skip = skip or self._refuse
+        self._skip = skip
 
     def feed(self, data: bytes) -> None:
         """Take bytes that arrived and act on each message that is complete."""
@@ -89,36 +98,42 @@ class LineChannel(Channel):
             else:
                 self._take_text(line)
 
-    def _take_text(self, text: bytes, *, in_batch: bool = False) -> None:
-        """Act on a message; or on a batch where the version has them: its responses leave one by one, which it allows.
-
-        `in_batch`: the text is an item of a batch, and no batch itself.
-        """
+    def _take_text(self, text: bytes) -> None:
         try:
-            if in_batch or not is_batch(text):
+            if not is_batch(text):
                 message = decode(text, remark=self.remark)
-                if not isinstance(message, Request):
+                if self.takes_requests or not isinstance(message, Request):
                     self.take(message)
-                elif not self.takes_requests:
-                    self.remark(f"ignored its request {message.method!a}: servers of this version send none")
-                elif in_batch and names_its_version(message.params):
-                    self._skip(BadMessage("A request that names its own version may not be in a batch", id=message.id))
                 else:
-                    self.take(message)
+                    self.remark(f"ignored its request {message.method!a}: servers of this version send none")
             elif self.batches():
-                for item in split_batch(text):
-                    self._take_text(item, in_batch=True)
+                self._answer_batch(split_batch(text))
             else:
                 self._reject(refusal("Invalid request: the protocol version has no batches; send one message", text))
         except BadMessage as bad:
             self._reject(bad)
 
+    def _answer_batch(self, texts: list[bytes]) -> None:
+        """Act on a batch. One array holds the responses, once all are there."""
+        responses: list[Response] = []
+        requests = self.take_batch(texts, self._hear, partial(self._refuse, send=responses.append))
+        tasks = [task for each in requests if (task := self.take(each, responses.append))]
+
+        def ended(_: object) -> None:
+            if responses and self.gone is None:
+                self._gather.put(b"[" + b",".join(map(written, responses)) + b"]")
+
+        asyncio.gather(*tasks, return_exceptions=True).add_done_callback(ended)
+
     def _reject(self, bad: BadMessage) -> None:
         if not self.discredit(bad):
-            self._skip(bad)
+            self._refuse(bad, self.send)
 
-    def _refuse(self, bad: BadMessage) -> None:
-        self._put(bad.response())
+    def _refuse(self, bad: BadMessage, send: Send) -> None:
+        if self._skip is None:
+            send(bad.response())
+        else:
+            self._skip(bad)
 
     def _put(self, message: Message) -> None:
         """Send a message: now, if no other can be expected in this turn of the event loop."""

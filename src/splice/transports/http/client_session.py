@@ -37,7 +37,7 @@ LEAST_SECONDS = 0.1
 
 _BROKEN = (ConnectionClosed, RemoteProtocolError)
 BUSY = frozenset({409, 429})
-"""The statuses of a GET that are worth another attempt, as those from 500 on are: now there is no stream, or not yet."""
+"""The statuses of a GET that are worth another attempt, as those from 500 on are: there is no stream just now."""
 
 log = logging.getLogger("splice.client")
 

@@ -12,28 +12,18 @@ import os
 from collections import Counter
 from collections.abc import Container, Generator
 from contextlib import contextmanager
+from functools import partial
 from itertools import takewhile
 from typing import Any
 
 from splice.errors import ConnectionClosed, InternalError, InvalidRequest, LocalProtocolError, RPCError
-from splice.protocol.jsonrpc import (
-    BadMessage,
-    Message,
-    Notification,
-    Request,
-    Response,
-    Success,
-    decode,
-    encode,
-    split_batch,
-)
+from splice.protocol.jsonrpc import Message, Notification, Request, Response, Success, encode, failure, split_batch
 from splice.protocol.lifecycle import INITIALIZE
 from splice.protocol.versions import ASSUMED_VERSION
-from splice.rules.eras import names_its_version
 from splice.rules.http.headers import EVENT_STREAM, Headers, accepts, named_version
 from splice.rules.http.status import Refusal
 from splice.rules.sessions import Session
-from splice.transports.base import Sender, Service
+from splice.transports.base import Hear, Sender, Service
 from splice.transports.channel import Channel, ChannelExchange, written
 from splice.transports.http.stream import EventStream, PushStream
 from splice.transports.http.visits import Visit, Visits
@@ -218,7 +208,7 @@ class SessionLeg:
         """Answer one message."""
         if not isinstance(message, Request):
             with self._session(headers, sender) as session:
-                await self._take(message, session, sender)
+                session.channel.take_other(message, self._hearing(sender))
                 await visit.reply.accept()
         elif message.method == INITIALIZE.name and not self.stateless:
             await self._initialize(message, headers, sender, visit)
@@ -254,34 +244,20 @@ class SessionLeg:
         with self._session(headers, sender) as session:
             if not session.session.batches:
                 raise InvalidRequest("Invalid request: the protocol version has no batches; send one message")
-            texts = split_batch(body)
-            requests: list[Request] = []
             responses: list[Response] = []
-            for text in texts:
-                try:
-                    message = decode(text)
-                except BadMessage as bad:
-                    responses.append(bad.response())
-                    continue
-                if isinstance(message, Request):
-                    requests.append(_checked(message))
-                else:
-                    await self._take(message, session, sender)
+            requests = session.channel.take_batch(
+                split_batch(body), self._hearing(sender), lambda bad: responses.append(bad.response())
+            )
             stream = self._stream(session, visit)
+            exchanges = [SessionExchange(session, each, sender, stream, self._option) for each in requests]
             async with asyncio.TaskGroup() as group:
-                exchanges = [SessionExchange(session, each, sender, stream, self._option) for each in requests]
                 tasks = [group.create_task(_answer_in_batch(exchange)) for exchange in exchanges]
             visit.check()
             responses += [response for response in (task.result() for task in tasks) if response is not None]
             await _reply_all(visit, stream, responses, empty=not requests)
 
-    async def _take(self, message: Notification | Response, session: HTTPSession, sender: Sender) -> None:
-        """Take a notification, or the answer to a question that was asked in this very session."""
-        if isinstance(message, Notification):
-            if not session.channel.note(message):
-                await self._service.hear(message, sender)
-        else:
-            session.channel.settle(message)
+    def _hearing(self, sender: Sender) -> Hear:
+        return partial(self._service.hear, sender=sender)
 
     async def get(self, headers: Headers, sender: Sender, visit: Visit) -> None:
         """Carry the session's own stream, for what belongs to no request, until the client leaves."""
@@ -346,20 +322,11 @@ class SessionLeg:
         return stream
 
 
-def _checked(request: Request) -> Request:
-    if names_its_version(request.params):
-        raise InvalidRequest("Invalid request: a request that names its own version may not be in a batch")
-    return request
-
-
 async def _answer_in_batch(exchange: ChannelExchange) -> Response | None:
-    id = exchange.request.id
-    if exchange.request.method == INITIALIZE.name:
-        return BadMessage("`initialize` may not be in a batch", id=id).response()
     try:
         return await exchange.channel.answer(exchange)
     except RPCError as error:
-        return BadMessage(error.message, code=error.code, id=id).response()
+        return failure(exchange.request.id, error)
 
 
 async def _reply(visit: Visit, stream: EventStream, response: Response | None) -> None:
