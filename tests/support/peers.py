@@ -75,7 +75,7 @@ class LinePeer(Far):
         return lines(b"".join(self.writes))
 
     def flat(self) -> list[JSON]:
-        """What came back, each message of a batch for itself."""
+        """Return what came back, each message of a batch by itself."""
         return [each for item in self.heard for each in (item if isinstance(item, list) else [item])]
 
     async def say(self, *messages: JSON) -> None:

@@ -270,7 +270,7 @@ class Channel:
 
     async def ask(self, method: str, params: Any, send: SendOn | None = None) -> Response:
         """Send a request under an id of our own making and wait for its response. As `request` otherwise."""
-        return await self.request(Outgoing(self.table.next_id(), method, params, hear=_ignore), send)
+        return await self.request(Outgoing(self.table.next_id(), method, params, hear=ignore), send)
 
     async def notify(self, note: Notification) -> None:
         """Send a notification, waiting while the peer does not read. Raises `ConnectionClosed`."""
@@ -352,8 +352,8 @@ async def _wait_for(exchanges: list[ChannelExchange], seconds: float) -> None:
         await asyncio.wait(tasks, timeout=seconds)
 
 
-async def _ignore(note: Notification) -> None:
-    """Drop the notifications of a request whose caller wants none."""
+async def ignore(note: Notification) -> None:
+    """Drop a notification that nobody wants."""
 
 
 def written(message: Message) -> bytes:

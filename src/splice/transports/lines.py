@@ -8,18 +8,7 @@ import asyncio
 from collections.abc import Callable
 from functools import partial
 
-from splice.protocol.jsonrpc import (
-    BadMessage,
-    Lines,
-    Message,
-    Request,
-    Response,
-    Success,
-    decode,
-    is_batch,
-    refusal,
-    split_batch,
-)
+from splice.protocol.jsonrpc import BadMessage, Lines, Message, Request, Success, decode, is_batch, refusal, split_batch
 from splice.transports.base import Hear, Sender
 from splice.transports.channel import Channel, Send, Serve, written
 
@@ -115,7 +104,7 @@ class LineChannel(Channel):
 
     def _answer_batch(self, texts: list[bytes]) -> None:
         """Act on a batch. One array holds the responses, once all are there."""
-        responses: list[Response] = []
+        responses: list[Message] = []
         requests = self.take_batch(texts, self._hear, partial(self._refuse, send=responses.append))
         tasks = [task for each in requests if (task := self.take(each, responses.append))]
 

@@ -3,7 +3,7 @@
 import pytest
 
 from splice.rules.http.headers import Headers
-from splice.rules.http.origins import Origins, parse_authority
+from splice.rules.http.origins import Origins, is_loopback, parse_authority
 from splice.rules.http.status import Refusal
 
 
@@ -135,3 +135,21 @@ def test_welcome_hosts_are_remembered_but_not_without_end() -> None:
         origins.check(headers(host=f"localhost:{port}", origin="http://localhost"))
         origins.check(headers(host=f"localhost:{port}"))
     assert len(origins._known_hosts) <= 64
+
+
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [
+        ("localhost", True),
+        ("a.localhost", True),
+        ("127.8.8.8", True),
+        ("::1", True),
+        ("[::1]", True),
+        ("0.0.0.0", False),
+        ("::", False),
+        ("localhost.example.com", False),
+        ("", False),
+    ],
+)
+def test_which_hosts_are_this_machine(host: str, expected: bool) -> None:
+    assert is_loopback(host) == expected

@@ -7,6 +7,7 @@ server demands cannot drift apart.
 https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
 """
 
+import re
 from binascii import Error as NotBase64
 from binascii import a2b_base64, b2a_base64
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -201,6 +202,7 @@ def _mismatch(header: str, value: str, expected: str) -> HeaderMismatch:
 _MARK = "x-mcp-header"
 _TYPES = ("string", "integer", "boolean")
 _TOKEN = frozenset("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+_WHOLE_NUMBER = re.compile(r"(-?[0-9]{1,16})(\.0*)?")
 _DATA = ("default", "examples", "enum", "const")
 """Keywords that hold values, not schemas. Any other may, if only for a `$ref` to lead there."""
 
@@ -310,11 +312,8 @@ def _check_param(header: str, given: str, value: Any) -> None:
 
 def _is_number(text: str, value: float) -> bool:
     """Compare as numbers: 42.0 is 42. Only plain decimal notation is read."""
-    whole, _, fraction = text.partition(".")
-    digits = whole.removeprefix("-")
-    if not (digits.isascii() and digits.isdigit() and len(digits) <= 16 and fraction.strip("0") == ""):
-        return False
-    return int(whole) == value
+    found = _WHOLE_NUMBER.fullmatch(text)
+    return found is not None and int(found[1]) == value
 
 
 def _at(arguments: Any, path: tuple[str, ...]) -> Any:

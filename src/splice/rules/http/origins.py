@@ -7,7 +7,9 @@ otherwise only loopback names pass, whatever the port.
 https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#security-&-endpoint
 """
 
+import re
 from collections.abc import Sequence
+from ipaddress import ip_address
 from typing import TypeAlias
 
 from splice.errors import INVALID_REQUEST, RPCError
@@ -20,6 +22,7 @@ Authority: TypeAlias = tuple[str, int | None]
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 ANYONE = "*"
 _DEFAULT_PORTS = {"http": 80, "https": 443}
+_AUTHORITY = re.compile(r"(?P<host>\[[0-9a-fA-F:.]*\]|[0-9a-zA-Z._-]+)(:(?P<port>[0-9]{1,5}))?")
 
 
 class Origins:
@@ -69,16 +72,16 @@ class Origins:
 
 def parse_authority(text: str) -> Authority | None:
     """Read `host[:port]`; None for anything else."""
-    if text.startswith("["):
-        host, bracket, rest = text.partition("]")
-        host, valid = host + bracket, bool(bracket) and all(each in "0123456789abcdefABCDEF:." for each in host[1:])
-    else:
-        host, colon, port = text.partition(":")
-        rest = colon + port
-        valid = host != "" and host.isascii() and all(each.isalnum() or each in "-._" for each in host)
-    if not valid or (rest and not (rest[0] == ":" and rest[1:].isascii() and rest[1:].isdigit() and len(rest) <= 6)):
-        return None
-    return host.lower(), int(rest[1:]) if rest else None
+    found = _AUTHORITY.fullmatch(text)
+    return found and (found["host"].lower(), int(found["port"]) if found["port"] else None)
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether a host, a name or an address, is this machine and can be reached from nowhere else."""
+    try:
+        return ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
 
 
 def _required(text: str) -> Authority:

@@ -17,7 +17,6 @@ from collections.abc import Mapping
 from contextvars import ContextVar
 from functools import partial
 from io import BytesIO
-from ipaddress import ip_address
 from typing import Any, Self
 from urllib.request import getproxies, proxy_bypass
 
@@ -25,6 +24,7 @@ import aiohttp
 from yarl import URL
 
 from splice.errors import ConnectFailed, ConnectionClosed, HTTPRefused, RemoteProtocolError
+from splice.rules.http.origins import is_loopback
 from splice.rules.http.urls import shown_url
 
 CONNECT_SECONDS = 30.0
@@ -238,20 +238,13 @@ def _proxy_for(target: URL, url: str) -> str | None:
     host = target.host or ""
     proxies = getproxies()
     proxy = proxies.get(target.scheme) or proxies.get("all")
-    if not proxy or _is_loopback(host) or proxy_bypass(f"{host}:{target.port}"):
+    if not proxy or is_loopback(host) or proxy_bypass(f"{host}:{target.port}"):
         return None
     proxy = proxy if "://" in proxy else f"http://{proxy}"
     if not proxy.startswith(("http://", "https://")):
         told = f"the environment names a {proxy.partition(':')[0]} proxy, but only HTTP proxies can be used"
         raise ConnectFailed(f"Cannot connect to {url}: {told}; with {host} in NO_PROXY there is none")
     return proxy
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
 
 
 # What went wrong. The first row that fits says why.

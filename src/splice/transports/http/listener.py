@@ -11,7 +11,6 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stream
 """
 
 import asyncio
-import ipaddress
 import socket
 import sys
 from collections.abc import Generator
@@ -24,6 +23,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from splice.errors import InvalidRequest
 from splice.protocol.jsonrpc import encode, failure
+from splice.rules.http.origins import is_loopback
 from splice.transports.base import Service
 from splice.transports.http.app import DRAIN_SECONDS, HTTPApp, HTTPOptions, ListenOptions, check_options
 from splice.transports.http.reply import CONNECTION
@@ -188,7 +188,7 @@ async def serve_http(service: Service, **options: Unpack[ListenOptions]) -> None
     """
     check_options(options, ListenOptions)
     host, port = options.pop("host", "127.0.0.1"), options.pop("port", 8000)
-    if options.get("allowed_hosts") is None and not _is_loopback(host):
+    if options.get("allowed_hosts") is None and not is_loopback(host):
         raise ValueError(
             f"listening on {host} lets other machines in: name the hosts clients will use, such as "
             "allowed_hosts=['mcp.example.com'], or listen on 127.0.0.1"
@@ -222,12 +222,3 @@ def _bound(host: str, port: int) -> socket.socket:
         return socket.create_server((host, port), family=family, backlog=2048)
     except OSError as error:
         raise OSError(error.errno, f"cannot listen on {host}:{port} ({error.strerror}); choose another port") from error
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
