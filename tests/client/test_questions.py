@@ -273,7 +273,7 @@ USES, USED = {"role": "assistant", "content": [use("1"), use("2")]}, {"role": "u
         ([USES, {"role": "user", "content": [used("1"), used("2"), TEXT]}], "mixed with other content in messages[1]"),
         ([USES, {"role": "user", "content": used("1")}], "missing in messages[1]: 2"),
         ([USES, {"role": "user", "content": TEXT}, USED], "missing in messages[1]: 1, 2"),
-        ([USED], "messages[0] has the result of a tool use that is not"),
+        ([USED], "a tool result in messages[0] that answers no tool use"),
         ([USES], "missing at the end: 1, 2"),
     ],
 )

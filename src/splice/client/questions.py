@@ -32,6 +32,7 @@ from splice.protocol.input import (
     InputRequest,
     ListRootsResult,
     Root,
+    check_sampling_messages,
 )
 from splice.protocol.jsonrpc import Request, Response, Success, failure, raw
 from splice.protocol.lifecycle import PING
@@ -39,7 +40,6 @@ from splice.protocol.methods import Method
 from splice.protocol.versions import Facts
 from splice.protocol.wire import EmptyResult
 from splice.rules.extensions import AnyCapabilities, Extension, Served, served
-from splice.rules.sampling import unbalanced
 from splice.schema.forms import apply_defaults
 
 ElicitAnswer: TypeAlias = ElicitResult | Mapping[str, Any] | Literal["accept", "decline", "cancel"] | None
@@ -184,9 +184,10 @@ async def _sample(on_sample: OnSample, question: Question) -> CreateMessageResul
     params: CreateMessageParams = question.params
     if params.tools is not None or params.tool_choice is not None:
         raise InvalidParams("Invalid params: sampling with tools was not declared")
-    problem = unbalanced(params.messages)
-    if problem is not None:
-        raise InvalidParams(f"Invalid params: {problem}")
+    try:
+        check_sampling_messages(params.messages)
+    except ValueError as error:
+        raise InvalidParams(f"Invalid params: {error}") from None
     answer = await call(on_sample, params)
     if answer is None:
         raise RPCError("The user rejected the sampling request", code=USER_REJECTED)

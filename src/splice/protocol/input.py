@@ -126,15 +126,16 @@ def check_sampling_messages(messages: Sequence[Spoken]) -> None:
     Raises `ValueError`.
     """
     uses: list[str] = []
-    for message in (*messages, None):
+    for index, message in enumerate((*messages, None)):
         blocks = [] if message is None else message.blocks
+        where = "at the end" if message is None else f"in messages[{index}]"
         results = [block.tool_use_id for block in blocks if isinstance(block, ToolResultContent)]
         if results and len(results) < len(blocks):
-            raise ValueError("A message with a tool_result may hold nothing but tool_results")
+            raise ValueError(f"tool results are mixed with other content {where}")
+        if missing := set(uses).difference(results):
+            raise ValueError(f"a tool result is missing {where}: {', '.join(sorted(missing))}")
         if sorted(results) != sorted(uses):
-            raise ValueError(
-                f"The tool_results {results} do not answer the tool_uses {uses} of the message before them"
-            )
+            raise ValueError(f"there is a tool result {where} that answers no tool use of the message before")
         uses = [block.id for block in blocks if isinstance(block, ToolUseContent)]
 
 
