@@ -6,6 +6,7 @@ import pytest
 
 from splice import Client, InternalError, RPCError, Server
 from support.joined import Joined
+from support.listening import listening
 
 server = Server("odd")
 
@@ -36,6 +37,21 @@ async def test_one_that_raises_generator_exit(protocol: str) -> None:
 @pytest.mark.parametrize("protocol", ["legacy", "modern"])
 async def test_one_that_cancels_itself(protocol: str) -> None:
     async with Client(Joined(server), protocol=protocol, timeout=5.0) as client:
+        with pytest.raises(InternalError, match="the handler was cancelled"):
+            await client.call_tool("cancel_itself")
+        assert (await client.list_tools())[0].name == "generator_exit"
+
+
+@pytest.mark.parametrize("protocol", ["legacy", "modern"])
+@pytest.mark.parametrize("options", [{}, {"json_response": True}], ids=str)
+async def test_one_that_cancels_itself_over_http(
+    options: dict[str, bool], protocol: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("CRITICAL", "uvicorn.error")
+    async with (
+        listening(server.http_app(json_response=options.get("json_response", False))) as url,
+        Client(url, protocol=protocol, timeout=5.0) as client,
+    ):
         with pytest.raises(InternalError, match="the handler was cancelled"):
             await client.call_tool("cancel_itself")
         assert (await client.list_tools())[0].name == "generator_exit"

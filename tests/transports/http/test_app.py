@@ -583,7 +583,8 @@ async def test_others_may_still_cancel() -> None:
     with pytest.raises(asyncio.CancelledError):
         await visit.ended()
     assert gate.outcome.result() == "cancelled"
-    assert visit.sent == []
+    assert visit.status == 200
+    assert b"the handler was cancelled" in visit.body  # perhaps it did that itself, which looks the same
 
 
 async def test_a_send_that_fails_means_that_the_client_left() -> None:

@@ -154,6 +154,9 @@ class HTTPApp:
                     await visit.reply.refuse(Refusal(status_of(error.code), error), id)
         except Ended as ended:
             await ended.tell(visit)
+        except asyncio.CancelledError:  # by the handler itself, or by a web server: the client is to hear of it
+            await visit.reply.refuse(Refusal(200, InternalError("Internal error: the handler was cancelled")), visit.id)
+            raise
         finally:
             self._visits.leave(visit)
 
