@@ -48,9 +48,11 @@ REFUSED: dict[str, tuple[JSON, int, int | None]] = {
         None,
     ),
     "no such cursor": (ask(1, "tools/list", {"cursor": "nope"}), -32602, None),
-    "the client cannot be asked": (call(1, "introduce"), -32021, -32600),
 }
 """What is asked, the code in the modern era, and the one in the last legacy version where it is another."""
+
+
+REFUSED_IN_MODERN = {**REFUSED, "the client cannot be asked": (call(1, "introduce"), -32021, None)}
 
 
 def check_error(response: JSON, code: int) -> None:
@@ -62,10 +64,10 @@ def check_error(response: JSON, code: int) -> None:
 
 
 @over
-@pytest.mark.parametrize("what", REFUSED)
+@pytest.mark.parametrize("what", REFUSED_IN_MODERN)
 @pytest.mark.requirement(13, 14, 15, 16, 17, 20, 42, 272, 309)
 async def test_a_modern_request_that_is_refused(kind: str, what: str) -> None:
-    message, code, _ = REFUSED[what]
+    message, code, _ = REFUSED_IN_MODERN[what]
     async with wired(kind) as wire:
         check_error(await wire.ask(modern(1, message["method"], message["params"])), code)
 
@@ -78,6 +80,13 @@ async def test_a_legacy_request_that_is_refused(kind: str, what: str) -> None:
     async with wired(kind) as wire:
         await opened(wire, LATEST_HANDSHAKE)
         check_error(await wire.ask(message), legacy or code)
+
+
+@over
+async def test_a_legacy_client_that_cannot_be_asked_has_a_result_for_the_model(kind: str) -> None:
+    async with wired(kind) as wire:
+        await opened(wire, LATEST_HANDSHAKE)
+        assert (await wire.ask(call(1, "introduce")))["result"]["isError"] is True
 
 
 ENVELOPE = "io.modelcontextprotocol/"

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Raw
 from msgspec.structs import replace
 
-from splice.errors import InternalError, InvalidParams, RPCError, ToolError
+from splice.errors import InternalError, InvalidParams, MissingClientCapability, RPCError, ToolError
 from splice.protocol.capabilities import ToolsCapability
 from splice.protocol.tools import TOOLS_CALL, TOOLS_LIST, CallToolParams, CallToolResult, Tool, ToolAnnotations
 from splice.protocol.versions import Facts
@@ -254,6 +254,8 @@ def _failed(call: Call, error: BaseException) -> CallToolResult:
             raise InvalidParams(text) from None
         return error_result(text)
     meant = is_meant(cause)
+    if isinstance(cause, MissingClientCapability) and cause.code in call.facts.codes:
+        return error_result(str(cause))  # where the error has no code of its own, agents would not show it to the model
     if (meant and isinstance(cause, RPCError)) or questions_in(cause) is not None:
         raise cause
     return error_result(str(cause) if meant else report(f"The tool {name}", cause, call.home.errors))
