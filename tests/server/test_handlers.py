@@ -9,6 +9,7 @@ import pytest
 from splice import Context
 from splice.protocol.prompts import Prompt
 from splice.server.handlers import FeatureOptions, Handler, invoker
+from splice.server.threads import Threads
 from splice.server.threads import Bridge
 from support.waiting import until
 
@@ -17,14 +18,14 @@ async def test_an_async_function_is_called_with_nothing_in_between() -> None:
     async def fn(a: int) -> int:
         return a
 
-    handler = Handler.of(fn, {})
+    handler = Handler.of(fn, {}, Threads())
     assert handler.invoke is fn
     assert (handler.name, await handler.invoke(a=1)) == ("fn", 1)
 
 
 @pytest.mark.parametrize("blocking", [True, False])
 async def test_a_def_runs_on_a_thread_unless_it_does_not_block(blocking: bool) -> None:
-    call = invoker(threading.get_ident, is_async=False, blocking=blocking)
+    call = invoker(threading.get_ident, is_async=False, blocking=blocking, threads=Threads())
     assert (await call() == threading.get_ident()) is not blocking
 
 
@@ -36,7 +37,7 @@ async def test_an_awaitable_that_a_def_returns_is_awaited(blocking: bool) -> Non
     def fn(a: int) -> Any:
         return work(a)
 
-    assert await invoker(fn, is_async=False, blocking=blocking)(a=2) == 4
+    assert await invoker(fn, is_async=False, blocking=blocking, threads=Threads())(a=2) == 4
 
 
 @pytest.mark.parametrize("blocking", [True, False])
@@ -44,7 +45,7 @@ async def test_parameters_may_have_any_name(blocking: bool) -> None:
     def fn(fn: int, self: int, callable: int) -> int:
         return fn + self + callable
 
-    assert await invoker(fn, is_async=False, blocking=blocking)(fn=1, self=2, callable=3) == 6
+    assert await invoker(fn, is_async=False, blocking=blocking, threads=Threads())(fn=1, self=2, callable=3) == 6
 
 
 def test_a_context_is_found_by_its_annotation_whatever_it_is_called() -> None:
@@ -54,7 +55,7 @@ def test_a_context_is_found_by_its_annotation_whatever_it_is_called() -> None:
     async def fn(a: int, where: Mine) -> int:
         return a
 
-    handler = Handler.of(fn, {})
+    handler = Handler.of(fn, {}, Threads())
     assert list(handler.signature.input_schema["properties"]) == ["a"]
     assert list(handler.signature.injected) == ["where"]
 
@@ -64,7 +65,7 @@ def test_callable_objects_are_named_after_their_class() -> None:
         def __call__(self, a: int) -> int:
             return a
 
-    assert Handler.of(Count(), {}).name == "Count"
+    assert Handler.of(Count(), {}, Threads()).name == "Count"
 
 
 async def test_a_cancelled_def_lets_go_of_what_it_waits_for() -> None:
@@ -85,7 +86,7 @@ async def test_a_cancelled_def_lets_go_of_what_it_waits_for() -> None:
         finally:
             ended.set()
 
-    task = asyncio.ensure_future(invoker(fn, is_async=False, blocking=True)(ctx=Waiting()))
+    task = asyncio.ensure_future(invoker(fn, is_async=False, blocking=True, threads=Threads())(ctx=Waiting()))
     await until(started.is_set)
     task.cancel()
     await until(ended.is_set)
@@ -98,5 +99,5 @@ def test_what_the_author_says_wins_over_what_the_function_says() -> None:
         """Read it."""
 
     options: FeatureOptions = {"name": "given", "blocking": False}
-    defined = Handler.of(read, options).define(Prompt, options, title="t")
+    defined = Handler.of(read, options, Threads()).define(Prompt, options, title="t")
     assert defined == Prompt(name="given", description="Read it.", title="t")

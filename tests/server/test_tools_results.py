@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from splice import Context, Server
+from splice import Context, Server, ToolError
 from splice.protocol.content import TextContent
 from splice.protocol.tools import CallToolResult
 from splice.protocol.versions import VERSIONS
@@ -201,6 +201,18 @@ async def test_repairs_are_reported(
     report = told.get("_meta", {}).get("splice/repaired")
     assert (report and [each["path"] for each in report]) == paths
     assert ("repaired arguments of" in caplog.text) is (paths is not None)
+
+
+async def test_repairs_are_reported_when_the_tool_fails_all_the_same() -> None:
+    server = counting()
+
+    @server.tool
+    def fail(n: int) -> None:
+        raise ToolError(f"no {n}")
+
+    told = await (await Caller(server, NEWEST).open()).call("fail", {"n": "5"})
+    assert (told["isError"], text_of(told)) == (True, "no 5")
+    assert told["_meta"]["splice/repaired"] == [{"path": "n", "from": '"5"', "to": "5"}]
 
 
 @pytest.mark.parametrize(

@@ -44,9 +44,10 @@ from splice.rules.extensions import Extension
 from splice.rules.journal import Journal
 from splice.rules.seal import SealBroken, Sealer
 from splice.rules.sessions import Session, require
+from splice.schema.repairs import Repairs
 from splice.server.failures import ErrorPolicy
 from splice.server.lifespan import Life
-from splice.server.threads import Bridge
+from splice.server.threads import Bridge, Threads
 from splice.transports.base import Exchange, Sender
 
 log = logging.getLogger("splice.server")
@@ -119,6 +120,8 @@ class Home(Struct, frozen=True, eq=False, kw_only=True, dict=True):
     """Seals and opens journals."""
     strict: bool = False
     """Arguments are taken at their word: nothing is repaired."""
+    threads: Threads
+    """Run its `def` handlers, and read files."""
     publish: Publish
     read: "Callable[[str, Call], Awaitable[ReadResourceResult]]"
     """Reads one of the server's own resources for a running handler. Raises `ResourceNotFound`."""
@@ -151,6 +154,8 @@ class Call(Admitted, eq=False):
     """The server."""
     progress: float = -inf
     """The last progress that was told."""
+    repairs: Repairs | None = None
+    """The repairs of a tool's arguments."""
     _journal: Journal | None = None
     _bridge: Bridge | None = None
 

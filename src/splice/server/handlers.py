@@ -34,7 +34,7 @@ from splice.server.call import Call, InputRequired
 from splice.server.context import Context
 from splice.server.definitions import checked
 from splice.server.media import BINARY, Audio, File, Image, Media, contents_of_bytes
-from splice.server.threads import THREADS, Threads
+from splice.server.threads import Threads
 
 _NULL = Raw(b"null")
 _OURS = ("blocking", "timeout", "validate")
@@ -81,7 +81,7 @@ class Handler(Struct, frozen=True, eq=False):
     """The parameter that takes the context."""
 
     @classmethod
-    def of(cls, fn: Callable[..., Any], options: FeatureOptions, threads: Threads = THREADS) -> "Handler":
+    def of(cls, fn: Callable[..., Any], options: FeatureOptions, threads: Threads) -> "Handler":
         """Read a function's signature. Raises `TypeError` for one that cannot be called by name."""
         signature = Signature(fn, skip=_is_context, opaque=(*OPAQUE, InputRequired))
         name: str = getattr(fn, "__name__", type(fn).__name__)
@@ -101,7 +101,7 @@ class Handler(Struct, frozen=True, eq=False):
         return arguments
 
 
-def invoker(fn: Callable[..., Any], *, is_async: bool, blocking: bool, threads: Threads = THREADS) -> Invoke:
+def invoker(fn: Callable[..., Any], *, is_async: bool, blocking: bool, threads: Threads) -> Invoke:
     """Tell how a function is called: as it is, on one of the threads, or at once."""
     return fn if is_async else partial(_on_thread, threads, fn) if blocking else partial(_here, fn)
 
@@ -122,12 +122,12 @@ async def _on_thread(threads: Threads, fn: Callable[..., Any], /, *args: Any, **
     return await value if hasattr(value, "__await__") else value
 
 
-async def loaded(value: Any) -> Any:
+async def loaded(value: Any, threads: Threads) -> Any:
     """Read the files that a result names, on a thread: neither a slow disk nor a pipe may stop the event loop."""
     items = _items(value)
     if not any(isinstance(each, Media) and not isinstance(each.source, bytes) for each in items):
         return value
-    read = await THREADS.run(lambda: [each.loaded() if isinstance(each, Media) else each for each in items])
+    read = await threads.run(lambda: [each.loaded() if isinstance(each, Media) else each for each in items])
     return read if items is value else read[0]
 
 

@@ -49,7 +49,8 @@ class PromptEntry(Struct, frozen=True, eq=False):
             arguments = self.handler.signature.arguments_from_text(call.params.arguments or {})
         except BadArguments as error:
             raise InvalidParams(f"Invalid arguments for prompt {call.params.name}: {error}") from None
-        value = await loaded(await self.handler.invoke(**self.handler.with_context(arguments, call)))
+        value = await self.handler.invoke(**self.handler.with_context(arguments, call))
+        value = await loaded(value, call.home.threads)
         return value if isinstance(value, InputRequired) else prompt_result(value, self.definition.description)
 
 

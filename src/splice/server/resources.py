@@ -56,7 +56,8 @@ class ResourceEntry(Struct, Generic[R], frozen=True, eq=False):
             arguments = self.handler.signature.arguments_from_text(texts)
         except BadArguments as error:
             raise ResourceNotFound(f"Resource not found: {uri} ({error})", {"uri": uri}) from None
-        value = await loaded(await self.handler.invoke(**self.handler.with_context(arguments, call)))
+        value = await self.handler.invoke(**self.handler.with_context(arguments, call))
+        value = await loaded(value, call.home.threads)
         return value if isinstance(value, InputRequired) else resource_result(uri, value, self.definition.mime_type)
 
 

@@ -148,6 +148,7 @@ class Server:
             life=None if lifespan is None else Life(partial(lifespan, self)),
             sealer=Sealer(_keys(given.get("state_keys"))),
             strict=given.get("strict", False),
+            threads=self._threads,
             publish=publish,
             read=self._resources.read_within,
         )

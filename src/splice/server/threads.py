@@ -228,10 +228,6 @@ class Threads:
         del job, future, run, args, arguments  # an error's traceback leads to this frame, and would hold itself alive
 
 
-THREADS = Threads()
-"""Where functions run that were added to no server."""
-
-
 def _begin_all() -> None:
     """Let every pool begin anew, in a process that was forked: threads are not copied."""
     for each in tuple(_POOLS):

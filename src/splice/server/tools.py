@@ -20,7 +20,7 @@ from splice.protocol.versions import Facts
 from splice.rules.extensions import Served
 from splice.rules.http.headers import check_param_headers, header_parameters
 from splice.schema.functions import BadArguments
-from splice.schema.repairs import Repairs, repaired
+from splice.schema.repairs import repaired
 from splice.schema.schemas import is_object
 from splice.server.call import Call, InputRequired, Publish
 from splice.server.context import Context
@@ -88,12 +88,12 @@ class ToolEntry:
 
     async def run(self, call: Call) -> CallToolResult | InputRequired:
         """Call the function. Raises what it raises, and `BadArguments`."""
-        given, repairs = call.params.arguments, None
+        given = call.params.arguments
         context = self._context_name and Context(call)  # first of all, as it refuses a state that is not ours
         try:
             arguments = self._arguments(NO_ARGUMENTS if given is None else given)
         except BadArguments as refused:
-            arguments, repairs = self._repaired(call, refused)
+            arguments = self._repaired(call, refused)
         if self._context_name is not None:
             arguments[self._context_name] = context
         value = await self._invoke(**arguments)
@@ -103,17 +103,13 @@ class ToolEntry:
                 raise InternalError(f"{name} returns InputRequired but takes no Context to find the answers in")
             return value
         if isinstance(value, CallToolResult):
-            result = self._made_by_hand(value, call.declared.facts)
-        else:
-            if not (self._structured or isinstance(value, str)):
-                value = await loaded(value)
-            wrap = self._wraps and not call.declared.facts.any_structured_content
-            result = tool_result(value, self._dump, structured=self._structured, wrap=wrap)
-        if repairs:
-            result.meta = (result.meta or {}) | {REPAIRED: repairs}
-        return result
+            return self._made_by_hand(value, call.declared.facts)
+        if not (self._structured or isinstance(value, str)):
+            value = await loaded(value, call.home.threads)
+        wrap = self._wraps and not call.declared.facts.any_structured_content
+        return tool_result(value, self._dump, structured=self._structured, wrap=wrap)
 
-    def _repaired(self, call: Call, refused: BadArguments) -> tuple[dict[str, Any], Repairs]:
+    def _repaired(self, call: Call, refused: BadArguments) -> dict[str, Any]:
         """Read arguments once more, as they were meant. Raises `refused` where that is not clear, or not wanted."""
         if call.home.strict or call.params.arguments is None:
             raise refused
@@ -125,7 +121,8 @@ class ToolEntry:
         if arguments is None:
             raise refused
         log.info("repaired arguments of %s: %s", self.definition.name, ", ".join(each["path"] for each in repairs))
-        return arguments, repairs
+        call.repairs = repairs
+        return arguments
 
     def _made_by_hand(self, result: CallToolResult, facts: Facts) -> CallToolResult:
         """Hold a result that the function built against the output schema. Raises `Mismatch`, `TypeError`."""
@@ -241,7 +238,9 @@ class Tools(Features):
         try:
             result = await tool.run(call)
         except (Exception, BaseExceptionGroup) as error:  # noqa: BLE001 - the policy decides what of it leaves
-            return _failed(call, error)
+            result = _failed(call, error)
+        if call.repairs and isinstance(result, CallToolResult):
+            result.meta = (result.meta or {}) | {REPAIRED: call.repairs}
         return result if type(tool) is ToolEntry else _fitted(result, tool.definition, facts)
 
 
