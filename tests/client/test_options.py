@@ -14,26 +14,30 @@ from splice.protocol.wire import Implementation
     ("options", "kind", "said"),
     [
         ({"on_ellicit": None}, TypeError, "Client has no option on_ellicit; there are on_elicit, on_sample"),
-        ({"on_elicit": "yes"}, TypeError, "on_elicit must be a function, `def` or `async def`, not 'yes'"),
-        ({"on_sample": 5}, TypeError, "on_sample must be a function"),
-        ({"on_log": 5}, TypeError, "on_log must be a function"),
-        ({"on_change": 5}, TypeError, "on_change must be a function"),
-        ({"roots": 5}, TypeError, "roots must be a list of places, or a function, not 5"),
+        ({"on_elicit": "yes"}, TypeError, "on_elicit= of Client takes a function, `def` or `async def`, not 'yes'"),
+        ({"on_sample": 5}, TypeError, "on_sample= of Client takes a function"),
+        ({"on_log": 5}, TypeError, "on_log= of Client takes a function"),
+        ({"on_change": 5}, TypeError, "on_change= of Client takes a function"),
+        ({"roots": 5}, TypeError, "roots= of Client takes a list of places, or a function, not 5"),
         ({"roots": "/home"}, TypeError, "roots are a list of places, not the text '/home'"),
         ({"roots": ["https://h/"]}, ValueError, "a root is a path or a file:// URI, not 'https://h/'"),
-        ({"protocol": 5}, TypeError, "protocol must be a text"),
+        ({"protocol": 5}, TypeError, "protocol= of Client takes text"),
         ({"protocol": "newest"}, ValueError, "protocol must be 'auto', 'legacy', 'modern' or one of "),
-        ({"timeout": "5"}, TypeError, "timeout must be a number of seconds, or None for ever, not '5'"),
-        ({"timeout": True}, TypeError, "timeout must be a number"),
-        ({"timeout": 0}, ValueError, "timeout must be more than 0 seconds, not 0; None waits for ever"),
-        ({"timeout": -1.5}, ValueError, "timeout must be more than 0"),
-        ({"timeout": float("nan")}, ValueError, "timeout must be more than 0"),
-        ({"info": {"name": "x"}}, TypeError, "info must be an Implementation; name= and version= make one"),
-        ({"name": 5}, TypeError, "name must be a text, not 5"),
-        ({"version": 5, "name": "x"}, TypeError, "version must be a text"),
+        (
+            {"timeout": "5"},
+            TypeError,
+            "timeout= of Client takes a number of seconds above 0, or None for ever, not '5'",
+        ),
+        ({"timeout": True}, TypeError, "timeout= of Client takes a number"),
+        ({"timeout": 0}, ValueError, "timeout= of Client takes a number of seconds above 0, or None for ever, not 0"),
+        ({"timeout": -1.5}, ValueError, "timeout= of Client takes a number of seconds above 0"),
+        ({"timeout": float("nan")}, ValueError, "timeout= of Client takes a number of seconds above 0"),
+        ({"info": {"name": "x"}}, TypeError, "info= of Client takes an Implementation; name= and version= make one"),
+        ({"name": 5}, TypeError, "name= of Client takes text, not 5"),
+        ({"version": 5, "name": "x"}, TypeError, "version= of Client takes text"),
         ({"version": "5"}, TypeError, "by name= (and version=), or by info= that has both"),
         ({"name": "x", "info": INFO}, TypeError, "by name= (and version=), or by info= that has both"),
-        ({"extensions": 5}, TypeError, "extensions must be a list of Extension"),
+        ({"extensions": 5}, TypeError, "extensions= of Client takes a list of `Extension`"),
     ],
 )
 def test_a_wrong_option_is_refused_at_once(options: Any, kind: type[Exception], said: str) -> None:
@@ -60,5 +64,5 @@ async def test_how_a_client_introduces_itself(options: Any, info: Any) -> None:
 async def test_no_timeout_is_for_ever() -> None:
     async with Client(modern(tools__call=returning(DONE)), timeout=None) as client:
         assert client._calls.timeout == float("inf")
-        with pytest.raises(ValueError, match="timeout must be more than 0 seconds, not 0"):
+        with pytest.raises(ValueError, match=r"timeout= of a request takes a number of seconds above 0, .*, not 0"):
             await client.call_tool("t", timeout=0)

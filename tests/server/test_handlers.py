@@ -9,8 +9,7 @@ import pytest
 from splice import Context
 from splice.protocol.prompts import Prompt
 from splice.server.handlers import FeatureOptions, Handler, invoker
-from splice.server.threads import Threads
-from splice.server.threads import Bridge
+from splice.server.threads import Bridge, Threads
 from support.waiting import until
 
 

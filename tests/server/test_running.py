@@ -18,7 +18,7 @@ def test_a_transport_nobody_knows_is_refused() -> None:
 
 
 def test_stdio_has_no_options() -> None:
-    with pytest.raises(ValueError, match="no option host, port"):
+    with pytest.raises(TypeError, match="no option host, port"):
         Server("s").run("stdio", host="x", port=1)
 
 

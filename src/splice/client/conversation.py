@@ -12,7 +12,7 @@ from splice.client.clocks import FOR_EVER, Deadline
 from splice.client.connection import DID_NOT_ANSWER, Connector, Opening
 from splice.client.lists import KnownTools
 from splice.client.notices import CHANGES, Notices
-from splice.client.options import ClientOptions, check, info_of
+from splice.client.options import OPTIONS, ClientOptions, info_of
 from splice.client.questions import Answers, Questions
 from splice.client.subscriptions import Subscriptions
 from splice.client.targets import Target
@@ -23,6 +23,7 @@ from splice.protocol.logging import SET_LEVEL, LoggingLevel, SetLevelParams
 from splice.protocol.subscriptions import ACKNOWLEDGED, TOOLS_CHANGED
 from splice.protocol.versions import FACTS, LATEST_HANDSHAKE
 from splice.rules.negotiation import preference
+from splice.rules.options import checked
 
 DEFAULT_LOG_LEVEL: LoggingLevel = "info"
 
@@ -35,7 +36,7 @@ class Conversation:
     """Keeps what a client needs between requests, and receives what the server begins."""
 
     def __init__(self, target: Target, options: ClientOptions) -> None:
-        check(options)
+        checked("Client", options, OPTIONS)
         on_log, on_change = options.get("on_log"), options.get("on_change")
         extensions = tuple(options.get("extensions") or ())
         questions = Questions(options.get("on_elicit"), options.get("on_sample"), options.get("roots"))

@@ -1,12 +1,13 @@
 """The options of a client, each checked where it is given."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypedDict
+from collections.abc import Callable, Sequence
+from typing import TypedDict
 
 from splice.client.notices import OnChange, OnLog
 from splice.client.questions import OnElicit, OnSample, Question, Roots
 from splice.protocol.wire import Implementation
 from splice.rules.extensions import Extension
+from splice.rules.options import Option, checked
 
 VERSION = "0.1.0"
 """This package's. A constant, since asking the package's metadata takes longer than all other imports."""
@@ -31,33 +32,21 @@ class ClientOptions(TypedDict, total=False):
     extensions: Sequence[Extension[Question]]
 
 
-_KINDS: Mapping[str, tuple[tuple[Any, ...], str]] = {
-    **dict.fromkeys(
-        ("on_elicit", "on_sample", "on_log", "on_change"), ((Callable,), "a function, `def` or `async def`")
-    ),
-    **dict.fromkeys(("name", "version", "protocol"), ((str,), "a text")),
-    "roots": ((Sequence, Callable), "a list of places, or a function"),
-    "timeout": ((int, float), "a number of seconds, or None for ever"),
-    "info": ((Implementation,), "an Implementation; name= and version= make one"),
-    "extensions": ((Sequence,), "a list of Extension"),
+_FUNCTION = Option(Callable, "a function, `def` or `async def`")
+
+OPTIONS: dict[str, Option] = {
+    **dict.fromkeys(("on_elicit", "on_sample", "on_log", "on_change"), _FUNCTION),
+    "roots": Option((Sequence, Callable), "a list of places, or a function"),
+    **dict.fromkeys(("name", "version", "protocol"), Option(str, "text")),
+    "timeout": Option((int, float), "a number of seconds above 0, or None for ever", lambda seconds: seconds > 0),
+    "info": Option(Implementation, "an Implementation; name= and version= make one"),
+    "extensions": Option(Sequence, "a list of `Extension`", item=Extension),
 }
 
 
-def check(options: ClientOptions) -> None:
-    """Check what a client was told. Raises `TypeError` and `ValueError`, which name the option and what is wanted."""
-    for name, value in options.items():
-        if name not in _KINDS:
-            raise TypeError(f"Client has no option {name}; there are {', '.join(ClientOptions.__annotations__)}")
-        kinds, wanted = _KINDS[name]
-        if value is not None and (not isinstance(value, kinds) or isinstance(value, bool)):
-            raise TypeError(f"{name} must be {wanted}, not {value!r}")
-    check_timeout(options.get("timeout"))
-
-
 def check_timeout(seconds: float | None) -> None:
-    """Check a time limit. Raises `ValueError`."""
-    if seconds is not None and not seconds > 0:
-        raise ValueError(f"timeout must be more than 0 seconds, not {seconds!r}; None waits for ever")
+    """Check the time limit of one request. Raises `TypeError` and `ValueError`."""
+    checked("a request", {"timeout": seconds}, OPTIONS)
 
 
 def info_of(options: ClientOptions) -> Implementation:

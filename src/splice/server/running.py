@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+from splice.rules.options import checked
 from splice.transports.base import Service
 from splice.transports.stdio.server import serve_stdio
 
@@ -39,10 +40,9 @@ def run(service: Service, transport: str, **options: Any) -> None:
 
 
 def serving(service: Service, transport: str, **options: Any) -> Coroutine[Any, Any, None]:
-    """Give what serves, to be awaited. Raises `ValueError` for an unknown transport or option."""
+    """Give what serves, to be awaited. Raises `ValueError` for an unknown transport, `TypeError` for a wrong option."""
     if transport == "stdio":
-        if options:
-            raise ValueError(f"stdio has no option {', '.join(options)}")
+        checked("stdio", options, {})
         main = serve_stdio(service)
     elif transport == "http":
         from splice.transports.http.listener import serve_http  # noqa: PLC0415 - stdio must not load a web server

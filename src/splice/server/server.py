@@ -20,6 +20,7 @@ from splice.protocol.resources import Resource, ResourceTemplate
 from splice.protocol.tools import Tool
 from splice.protocol.wire import Icon, Implementation
 from splice.rules.extensions import Extension
+from splice.rules.options import Option, checked
 from splice.rules.seal import Sealer, key_of
 from splice.server.call import Call, Change, Home, Middleware
 from splice.server.failures import ErrorPolicy
@@ -69,39 +70,20 @@ class ServerOptions(TypedDict, total=False):
     """Methods and notifications beside those of the specification, or instead of them."""
 
 
-_KINDS: dict[str, tuple[Any, Any, str]] = {
-    **dict.fromkeys(("version", "title", "website_url", "instructions", "errors"), (str, None, "text")),
-    "icons": (Sequence, Icon, "a list of `Icon`"),
-    "lifespan": (Callable, None, "a function of the server that makes an async context manager"),
-    "middleware": (Sequence, Callable, "a list of functions `(call, proceed)`"),
-    "state_keys": (Sequence, bytes, "a list of `bytes`"),
-    "page_size": (int, None, "a whole number"),
-    "strict": (bool, None, "True or False"),
-    "extensions": (Sequence, Extension, "a list of `Extension`"),
+_OPTIONS: dict[str, Option] = {
+    **dict.fromkeys(("version", "title", "website_url", "instructions"), Option(str, "text")),
+    "icons": Option(Sequence, "a list of `Icon`", item=Icon),
+    "lifespan": Option(Callable, "a function of the server that makes an async context manager"),
+    "errors": Option(str, "one of 'type', 'message', 'hidden'", get_args(ErrorPolicy).__contains__),
+    "middleware": Option(Sequence, "a list of functions `(call, proceed)`", item=Callable),
+    "state_keys": Option(Sequence, "a list of `bytes`", item=bytes, is_secret=True),
+    "page_size": Option(int, "a number, at least 1, or None for lists in one page", lambda size: size > 0),
+    "strict": Option(bool, "True or False"),
+    "extensions": Option(Sequence, "a list of `Extension`", item=Extension),
 }
-"""The type of each option, that of its items, and both in words."""
 
 _ABOUT = {"version", "title", "website_url", "icons"}
 """The options that clients are told."""
-
-
-def _given(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Check the options that are given, and leave out those that are None. Raises `TypeError` and `ValueError`."""
-    if unknown := options.keys() - ServerOptions.__annotations__.keys():
-        raise TypeError(f"Server has no option {', '.join(sorted(unknown))}")
-    given = {option: value for option, value in options.items() if value is not None}
-    for option, value in given.items():
-        kind, item, wanted = _KINDS[option]
-        if not isinstance(value, kind) or (item and not all(isinstance(each, item) for each in value)):
-            shown = "" if option == "state_keys" else f", not {value!r}"
-            raise TypeError(f"Server({option}=...) takes {wanted}{shown}")
-    if (policy := given.get("errors", "type")) not in get_args(ErrorPolicy):
-        raise ValueError(f"Server(errors=...) is one of {', '.join(map(repr, get_args(ErrorPolicy)))}, not {policy!r}")
-    if given.get("page_size", 1) < 1:
-        raise ValueError(
-            f"Server(page_size=...) is at least 1, not {given['page_size']}; None is for lists in one page"
-        )
-    return given
 
 
 def _described(name: str | Implementation, given: Mapping[str, Any]) -> Implementation:
@@ -128,7 +110,7 @@ class Server:
     """
 
     def __init__(self, name: str | Implementation, **options: Unpack[ServerOptions]) -> None:
-        given, subscriptions = _given(options), Subscriptions()
+        given, subscriptions = checked("Server", options, _OPTIONS), Subscriptions()
         publish, lifespan = subscriptions.publish, given.get("lifespan")
         self._threads = Threads()
         self._tools, self._prompts, self._resources = (

@@ -262,7 +262,7 @@ async def test_refusals_of_http_2_do_not_speak_of_connections() -> None:
     ("option", "value", "error", "remedy"),
     [
         ("max_bdy", 1, TypeError, "max_body"),
-        ("host", "0.0.0.0", TypeError, "it has allowed_hosts, allowed_origins"),
+        ("host", "0.0.0.0", TypeError, "there are allowed_hosts, allowed_origins"),
         ("allowed_hosts", "example.com", TypeError, "a list of names, such as"),
         ("allowed_hosts", ["https://example.com"], ValueError, "without a scheme"),
         ("allowed_origins", "https://example.com", TypeError, "a list of origins, such as"),

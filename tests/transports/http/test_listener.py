@@ -511,7 +511,7 @@ async def test_listening_beyond_this_machine_needs_the_hosts_to_be_named(host: s
 @pytest.mark.parametrize(
     ("option", "value", "error", "remedy"),
     [
-        ("hots", "x", TypeError, "it has .*host, port"),
+        ("hots", "x", TypeError, "there are .*host, port"),
         ("port", "80", TypeError, "0 means any free one"),
         ("port", 65536, ValueError, "up to 65535"),
         ("host", "http://localhost", ValueError, "a name or an address"),

@@ -8,9 +8,8 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stream
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Sequence
 from functools import lru_cache
-from types import NoneType
 from typing import Any, TypedDict, Unpack, cast
 
 from splice.errors import InternalError, InvalidParams, InvalidRequest, RPCError
@@ -22,6 +21,7 @@ from splice.rules.http.headers import EVENT_STREAM, JSON, Headers, accepts, chec
 from splice.rules.http.origins import Origins
 from splice.rules.http.sse import encode_event
 from splice.rules.http.status import Refusal, status_of
+from splice.rules.options import Option, checked
 from splice.transports.base import Exchange, Sender, Service
 from splice.transports.channel import written
 from splice.transports.http.reply import CLOSE, ASGIMessage, Receive, Reply, Scope, Send
@@ -70,52 +70,40 @@ class ListenOptions(HTTPOptions, total=False):
     """The port to listen on, 8000 by default; 0 means any free one."""
 
 
-def check_options(options: Mapping[str, Any], known: type[HTTPOptions]) -> None:
-    """Check options against those that `known` has.
+_LIST = (list, tuple, set, frozenset)
 
-    Raises `TypeError` for one that does not exist or is of another type, `ValueError` for a value that cannot be meant.
-    """
-    for name, value in options.items():
-        if name not in known.__annotations__:
-            raise TypeError(f"HTTP has no option {name!r}; it has {', '.join(known.__annotations__)}")
-        types, fits, wanted = _WANTED[name]
-        is_of_type = isinstance(value, types)
-        if not is_of_type or not fits(value):
-            raise (ValueError if is_of_type else TypeError)(f"{name}={value!r} cannot be meant: give {wanted}")
-
-
-_LISTS = (list, tuple, set, frozenset, NoneType)
-_WANTED: dict[str, tuple[Any, Callable[[Any], bool], str]] = {
-    "allowed_hosts": (_LISTS, lambda _: True, "a list of names, such as ['mcp.example.com']"),
-    "allowed_origins": (_LISTS, lambda _: True, "a list of origins, such as ['https://app.example.com']"),
-    "json_response": (bool, lambda _: True, "True or False"),
-    "stateless": (bool, lambda _: True, "True or False"),
-    "max_body": (int, lambda size: size > 0, "a number of bytes, at least 1"),
-    "path": ((str, NoneType), lambda path: path is None or path[:1] == "/", "a path with its slash, such as '/mcp'"),
-    "max_sessions": (int, lambda count: count > 0, "a number, at least 1"),
-    "host": (str, lambda host: host and "/" not in host, "a name or an address, such as '127.0.0.1'"),
-    "port": (int, lambda port: 0 <= port < 65536, "a number up to 65535; 0 means any free one"),
+HTTP_OPTIONS: dict[str, Option] = {
+    "allowed_hosts": Option(_LIST, "a list of names, such as ['mcp.example.com']"),
+    "allowed_origins": Option(_LIST, "a list of origins, such as ['https://app.example.com']"),
+    "json_response": Option(bool, "True or False"),
+    "stateless": Option(bool, "True or False"),
+    "max_body": Option(int, "a number of bytes, at least 1", lambda size: size > 0),
+    "path": Option(str, "a path with its slash, such as '/mcp'", lambda path: path.startswith("/")),
+    "max_sessions": Option(int, "a number, at least 1", lambda count: count > 0),
 }
-"""Of each option the type, what a value must be beyond that, and what to give instead."""
+LISTEN_OPTIONS: dict[str, Option] = HTTP_OPTIONS | {
+    "host": Option(str, "a name or an address, such as '127.0.0.1'", lambda host: host and "/" not in host),
+    "port": Option(int, "a number up to 65535; 0 means any free one", lambda port: 0 <= port < 65536),
+}
 
 
 class HTTPApp:
     """Serves a service at one HTTP path. The options are those of `HTTPOptions`."""
 
     def __init__(self, service: Service, **options: Unpack[HTTPOptions]) -> None:
-        check_options(options, HTTPOptions)
+        given = checked("HTTP", options, HTTP_OPTIONS)
         self._service = service
-        self._origins = Origins(options.get("allowed_hosts"), options.get("allowed_origins"))
-        self._max_body = options.get("max_body", MAX_BODY_BYTES)
-        path = options.get("path")
+        self._origins = Origins(given.get("allowed_hosts"), given.get("allowed_origins"))
+        self._max_body = given.get("max_body", MAX_BODY_BYTES)
+        path = given.get("path")
         self._path = None if path is None else path.rstrip("/") or "/"
         self._visits = Visits(self._begin_to_stop)
         self._leg = SessionLeg(
             service,
             self._visits,
-            max_sessions=options.get("max_sessions", MAX_SESSIONS),
-            json_response=options.get("json_response", False),
-            stateless=options.get("stateless", False),
+            max_sessions=given.get("max_sessions", MAX_SESSIONS),
+            json_response=given.get("json_response", False),
+            stateless=given.get("stateless", False),
         )
         self._stopping: asyncio.Task[None] | None = None
 

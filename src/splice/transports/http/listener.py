@@ -24,8 +24,9 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from splice.errors import InvalidRequest
 from splice.protocol.jsonrpc import encode, failure
 from splice.rules.http.origins import is_loopback
+from splice.rules.options import checked
 from splice.transports.base import Service
-from splice.transports.http.app import DRAIN_SECONDS, HTTPApp, HTTPOptions, ListenOptions, check_options
+from splice.transports.http.app import DRAIN_SECONDS, LISTEN_OPTIONS, HTTPApp, ListenOptions
 from splice.transports.http.reply import CONNECTION
 from splice.transports.http.visits import Visit
 from splice.transports.lines import Gather
@@ -184,17 +185,17 @@ async def serve_http(service: Service, **options: Unpack[ListenOptions]) -> None
     """Serve at `http://host:port/path` until SIGTERM or Ctrl-C. Says on stderr where.
 
     Raises `ValueError` for an address beyond this machine without `allowed_hosts`, `OSError` when it is taken, what
-    `service.open` raises, before it listens, and as `check_options`.
+    `service.open` raises, before it listens, and what `checked` raises.
     """
-    check_options(options, ListenOptions)
-    host, port = options.pop("host", "127.0.0.1"), options.pop("port", 8000)
-    if options.get("allowed_hosts") is None and not is_loopback(host):
+    given = checked("HTTP", options, LISTEN_OPTIONS)
+    host, port = given.pop("host", "127.0.0.1"), given.pop("port", 8000)
+    if "allowed_hosts" not in given and not is_loopback(host):
         raise ValueError(
             f"listening on {host} lets other machines in: name the hosts clients will use, such as "
             "allowed_hosts=['mcp.example.com'], or listen on 127.0.0.1"
         )
-    options["path"] = path = options.get("path") or "/mcp"
-    app = HTTPApp(service, **cast("HTTPOptions", options))
+    path = given.setdefault("path", "/mcp")
+    app = HTTPApp(service, **given)
     config = uvicorn.Config(
         app,
         http=_Protocol,
