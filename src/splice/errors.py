@@ -185,18 +185,5 @@ class ToolError(MCPError):
     """A tool failed. Raise it with a message for the model: it arrives word for word."""
 
 
-_BY_CODE: dict[int, type[RPCError]] = {
-    kind.code: kind
-    for kind in (
-        ParseError,
-        InvalidRequest,
-        MethodNotFound,
-        InvalidParams,
-        InternalError,
-        ResourceNotFound,
-        HeaderMismatch,
-        MissingClientCapability,
-        UnsupportedProtocolVersion,
-        URLElicitationRequired,
-    )
-}
+_BY_CODE: dict[int, type[RPCError]] = {kind.code: kind for kind in RPCError.__subclasses__()}
+"""The classes above, and never one of a user's."""
