@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from splice.rules.extensions import Heard as Heard
     from splice.rules.extensions import Served as Served
     from splice.rules.sessions import Session as Session
+    from splice.schema.annotations import Header as Header
     from splice.schema.forms import form_schema as form_schema
-    from splice.schema.functions import Header as Header
     from splice.server.call import Answer as Answer
     from splice.server.call import Call as Call
     from splice.server.call import InputRequired as InputRequired
@@ -89,7 +89,7 @@ _HOMES = {
     "splice.rules.extensions": ("Extension", "Heard", "Served"),
     "splice.rules.sessions": ("Session",),
     "splice.schema.forms": ("form_schema",),
-    "splice.schema.functions": ("Header",),
+    "splice.schema.annotations": ("Header",),
     "splice.server.call": ("Answer", "Call", "InputRequired", "Middleware"),
     "splice.server.context": ("Context", "Elicited"),
     "splice.server.handlers": ("Audio", "File", "Image"),

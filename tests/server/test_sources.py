@@ -1,7 +1,6 @@
 """Sources of tools, resources and prompts, and the lists made of them."""
 # ruff: noqa: ARG002, ARG005 - what parameters are called is all that counts of them
 
-import base64
 import json
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -72,14 +71,9 @@ async def test_pages_hold_everything_once(
         assert [name for page in pages for name in page] == [f"n{number}" for number in range(count)]
 
 
-def cursor(text: bytes) -> str:
-    return base64.urlsafe_b64encode(text).decode()
-
-
 BAD_CURSORS = [
     "", "x", "\u20ac", "MQ", "=", "A" * 10_000,
-    cursor(b"0"), cursor(b"1"), cursor(b"3"), cursor(b"-2"), cursor(b"100"), cursor(b"2.0"), cursor(b"9" * 5000),
-    cursor(b"02"), cursor(b" 2"), cursor(b"+2"), cursor(b"2\n"), cursor("٢".encode()),
+    "0", "1", "3", "-2", "100", "2.0", "9" * 5000, "02", " 2", "+2", "2\n", "2_0", "\u0662", "\u00b2",
 ]  # fmt: skip
 
 

@@ -8,8 +8,8 @@ https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#requ
 """
 
 import functools
-from collections.abc import Mapping
-from typing import Any, TypeVar, cast
+from collections.abc import Callable, Mapping
+from typing import Any, cast
 
 import msgspec
 from msgspec import Struct, defstruct
@@ -19,8 +19,6 @@ from splice.schema.schemas import Schema, resolved, whole, without_null
 from splice.schema.types import BadArguments, Shape, Types, bad_arguments
 
 __all__ = ["BadArguments", "apply_defaults", "form_schema", "read_form"]
-
-Form = TypeVar("Form")
 
 _FORMATS = ("email", "uri", "date", "date-time")
 _PRIMITIVES = ("string", "number", "integer", "boolean")
@@ -40,23 +38,35 @@ class _Form(Struct, frozen=True):
 def form_schema(model: type[Any] | dict[str, Any]) -> dict[str, Any]:
     """Give the schema that asks for a model; a schema written by hand is passed on as it is.
 
-    Raises `TypeError` for a model that is not a flat form.
+    Raises `TypeError` for a model that is not a flat form, `ValueError` for a schema that is not valid.
     """
-    return model if isinstance(model, dict) else _form(cast("Any", model)).schema
+    if isinstance(model, dict):
+        _check_by(model)
+        return model
+    return _form(cast("Any", model)).schema
 
 
-def read_form(model: type[Form], content: Mapping[str, Any]) -> Form:
-    """Build the model from what the user filled in.
+def read_form(model: Any, content: Mapping[str, Any]) -> Any:
+    """Build the model from what the user filled in; what fits a schema written by hand is given as it is.
 
-    Raises `BadArguments`.
+    Raises `ValueError`: `BadArguments`, or `Mismatch`.
     """
-    form = _form(cast("Any", model))
+    if isinstance(model, dict):
+        _check_by(cast("Schema", model))(content)
+        return content
+    form = _form(model)
     given = whole(form.empty | dict(content))
     try:
         value = form.shape.decode(msgspec.json.encode(given))
-        return cast("Form", value.value if form.is_one else value)
     except ValueError as error:
         raise bad_arguments(form.schema, whole(dict(content)), error) from None
+    return value.value if form.is_one else value
+
+
+def _check_by(schema: Schema) -> Callable[[Any], None]:
+    from splice.schema.validate import validator  # noqa: PLC0415 - most models are classes
+
+    return validator(schema).check
 
 
 def apply_defaults(schema: Mapping[str, Any], content: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,14 +13,14 @@ from typing import Any, TypeAlias, cast
 import msgspec
 from msgspec import Raw, Struct
 
-from splice.schema.annotations import HEADER, Header, is_annotated, is_pydantic_field
+from splice.schema.annotations import HEADER, is_annotated, is_pydantic_field
 from splice.schema.docstrings import parse
 from splice.schema.foreign import decode_hook, encode_hook
 from splice.schema.schemas import Schema, described, whole, without_null
 from splice.schema.types import BadArguments, Shape, Types, bad_arguments, output_schema
 from splice.schema.writing import with_default
 
-__all__ = ["BadArguments", "Header", "Signature"]
+__all__ = ["BadArguments", "Signature", "dump"]
 
 _REFUSED: dict[Any, str] = {
     inspect.Parameter.VAR_POSITIONAL: "`*{name}` has no names; declare a list parameter instead",
@@ -84,15 +84,15 @@ class Signature:
         self._shapes = {parameter.name: parameter.shape for parameter in parameters}
         self._decode = _decoder(parameters)
 
-    def arguments(self, raw: Raw | bytes | None) -> dict[str, Any]:
+    def arguments(self, raw: Raw | bytes) -> dict[str, Any]:
         """Decode keyword arguments from a JSON object; arguments the caller left out are not in the result.
 
         Raises `BadArguments`.
         """
         try:
-            return self._decode(b"{}" if raw is None else raw)
+            return self._decode(raw)
         except (ValueError, RecursionError):
-            return self._second_look(b"{}" if raw is None else raw)
+            return self._second_look(raw)
 
     def arguments_from_text(self, values: Mapping[str, str]) -> dict[str, Any]:
         """Take arguments that can only be text, as those of prompts and resource templates, for what they stand for.
@@ -102,13 +102,6 @@ class Signature:
         """
         taken = {name: _from_text(value, self._shapes.get(name)) for name, value in values.items()}
         return self.arguments(msgspec.json.encode(taken))
-
-    def dump(self, value: Any) -> Any:
-        """Turn a result into JSON values.
-
-        Raises `TypeError` for what JSON cannot carry.
-        """
-        return msgspec.to_builtins(value, str_keys=True, enc_hook=encode_hook)
 
     def _second_look(self, raw: Raw | bytes) -> dict[str, Any]:
         """Let 1.0 be an integer, as JSON Schema does; else raise every reason why arguments do not fit."""
@@ -122,6 +115,14 @@ class Signature:
             return self._decode(msgspec.json.encode(given))
         except ValueError as error:
             raise bad_arguments(self.input_schema, given, error, self._shapes) from None
+
+
+def dump(value: Any) -> Any:
+    """Turn a result into JSON values.
+
+    Raises `TypeError` for what JSON cannot carry.
+    """
+    return msgspec.to_builtins(value, str_keys=True, enc_hook=encode_hook)
 
 
 def _unpartial(function: Any) -> tuple[Any, set[str]]:

@@ -9,7 +9,6 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
 
 import inspect
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from functools import partial
 from math import inf, isfinite
 from typing import (
     TYPE_CHECKING,
@@ -256,14 +255,13 @@ class Context(Generic[State]):
         `str`, `int`, `float`, `bool`, an Enum, `Literal[...]` and `list[Literal[...]]` ask for one value; nothing asks
         for a yes. Raises `MissingClientCapability`, and `InvalidParams` for an answer that does not fit the model.
         """
-        form = form_schema(_NOTHING if schema is None else schema)
+        form = _NOTHING if schema is None else form_schema(schema)
         params = ElicitParams(mode="form", message=message, requested_schema=form)
-        read = _nothing if schema is None else reader_of(schema)
         answer = await self._call.ask(ELICIT, params, key)
         if answer.action != "accept":
             return Elicited(answer.action)
         try:
-            return Elicited(answer.action, read(answer.content or {}))
+            return Elicited(answer.action, None if schema is None else read_form(schema, answer.content or {}))
         except ValueError as error:
             raise InvalidParams(f"The answer does not fit the form: {error}") from None
 
@@ -340,25 +338,3 @@ class Context(Generic[State]):
         request is cancelled.
         """
         return self.bridge.wait(work)
-
-
-def _nothing(_: dict[str, Any]) -> None:
-    """Read nothing: a yes was all that was asked for."""
-
-
-def reader_of(model: Any) -> Callable[[dict[str, Any]], Any]:
-    """Tell how to read content by a model, or by a JSON Schema that was written by hand.
-
-    The reader raises `ValueError` for content that does not fit, this function for a JSON Schema that is not valid.
-    """
-    if not isinstance(model, dict):
-        return partial(read_form, model)
-    from splice.schema.validate import validator  # noqa: PLC0415 - most models are classes
-
-    check = validator(cast("dict[str, Any]", model)).check
-
-    def read(content: dict[str, Any]) -> dict[str, Any]:
-        check(content)
-        return content
-
-    return read

@@ -155,11 +155,10 @@ def block_of(value: Any) -> ContentBlock | None:
     return value if isinstance(value, (ContentBlock, UnknownContent)) else None
 
 
-def tool_result(value: Any, dump: Callable[[Any], Any], *, structured: bool | None, wrap: bool) -> CallToolResult:
+def tool_result(value: Any, dump: Callable[[Any], Any], *, structured: bool | None) -> CallToolResult:
     """Make a tool's result of what its function returned.
 
-    `structured` says that the tool has an output schema, None that it wants no structured content even for a dict;
-    `wrap` that its JSON must become an object for this version.
+    `structured` says that the tool has an output schema, None that it wants no structured content even for a dict.
     """
     if isinstance(value, str) and not structured:
         return CallToolResult(content=[TextContent(text=value)])
@@ -167,12 +166,11 @@ def tool_result(value: Any, dump: Callable[[Any], Any], *, structured: bool | No
     if blocks is not None:
         return CallToolResult(content=blocks)
     json = dump(value)
-    shown: Any = _NULL if json is None else json  # None would be left out
     text = value if isinstance(value, str) else msgspec.json.encode(json).decode()
     content: list[ContentBlock] = [TextContent(text=text)]
     if not structured and (structured is None or not isinstance(json, dict)):
         return CallToolResult(content=content)
-    return CallToolResult(content=content, structured_content={"result": json} if wrap else shown)
+    return CallToolResult(content=content, structured_content=_NULL if json is None else json)  # None would be left out
 
 
 def _blocks(value: Any) -> list[ContentBlock] | None:

@@ -147,10 +147,7 @@ class Server:
     def tool(self, fn: str | None = None, **options: Unpack[ToolOptions]) -> Callable[[F], F]: ...
     def tool(self, fn: F | str | None = None, **options: Unpack[ToolOptions]) -> F | Callable[[F], F]:
         """Decorate a function to offer it as a tool, with or without options. A text in its place is its name."""
-        if isinstance(fn, str):
-            options["name"], fn = fn, None
-        decorate: Callable[[F], F] = _decorator(lambda given: self.add_tool(given, **options))
-        return decorate if fn is None else decorate(fn)
+        return _decorating(self.add_tool, fn, options)
 
     def add_tool(self, fn: Callable[..., Any], **options: Unpack[ToolOptions]) -> None:
         """Offer a function as a tool. Name, description and schemas come from the function unless given.
@@ -187,10 +184,7 @@ class Server:
     def prompt(self, fn: str | None = None, **options: Unpack[FeatureOptions]) -> Callable[[F], F]: ...
     def prompt(self, fn: F | str | None = None, **options: Unpack[FeatureOptions]) -> F | Callable[[F], F]:
         """Decorate a function to offer it as a prompt, as `tool` does."""
-        if isinstance(fn, str):
-            options["name"], fn = fn, None
-        decorate: Callable[[F], F] = _decorator(lambda given: self.add_prompt(given, **options))
-        return decorate if fn is None else decorate(fn)
+        return _decorating(self.add_prompt, fn, options)
 
     def add_prompt(self, fn: Callable[..., Any], **options: Unpack[FeatureOptions]) -> None:
         """Offer a function as a prompt. Its parameters are the prompt's arguments."""
@@ -265,6 +259,14 @@ class Server:
         from splice.server import running  # noqa: PLC0415 - as in `run`
 
         await running.serving(self.service, transport, **options)
+
+
+def _decorating(add: Callable[..., None], fn: F | str | None, options: FeatureOptions) -> F | Callable[[F], F]:
+    """Decorate a function, or make what will; a text in its place is its name."""
+    if isinstance(fn, str):
+        options["name"], fn = fn, None
+    decorate: Callable[[F], F] = _decorator(partial(add, **options))
+    return decorate if fn is None else decorate(fn)
 
 
 def _decorator(add: Callable[[Callable[..., Any]], None]) -> Callable[[F], F]:

@@ -7,7 +7,6 @@ behind a filter. The first source that has a name wins.
 https://modelcontextprotocol.io/specification/2026-07-28/server
 """
 
-import base64
 import threading
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -247,22 +246,16 @@ class Listing(Generic[D]):
     def _cut(self, start: int, size: int, facts: Facts) -> PageResult:
         end = start + size
         definitions = [self._show(entry.definition, facts) for entry in self._entries[start:end]]
-        cursor = _cursor(end) if end < len(self._entries) else None
+        cursor = str(end) if end < len(self._entries) else None
         result: PageResult = self.row.result(**{self._field: definitions}, next_cursor=cursor)
         return result
 
 
-def _cursor(start: int) -> str:
-    """Name the place where a page starts."""
-    return base64.urlsafe_b64encode(b"%d" % start).decode()
-
-
 def _position(cursor: str, size: int, count: int) -> int:
-    try:
-        start = int(base64.b64decode(cursor, altchars=b"-_", validate=True))
-    except ValueError:
-        start = 0
-    if not 0 < start <= count or start % size > 0 or cursor != _cursor(start):
+    """Tell where a page starts, which is what its cursor says. Raises `InvalidParams`."""
+    starts = range(size, count + 1, size)
+    start = int(cursor) if cursor.isdecimal() and len(cursor) <= len(str(count)) else 0
+    if start not in starts or cursor != str(start):
         raise InvalidParams("Invalid cursor: it is not one this server gave; list again from the start")
     return start
 

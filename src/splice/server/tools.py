@@ -6,7 +6,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/server/tools
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from functools import cache, partial
 from typing import Any
 
 import msgspec
@@ -19,7 +19,7 @@ from splice.protocol.tools import TOOLS_CALL, TOOLS_LIST, CallToolParams, CallTo
 from splice.protocol.versions import Facts
 from splice.rules.extensions import Served
 from splice.rules.http.headers import check_param_headers, header_parameters
-from splice.schema.functions import BadArguments
+from splice.schema.functions import BadArguments, dump
 from splice.schema.repairs import repaired
 from splice.schema.schemas import is_object
 from splice.server.call import Call, InputRequired, Publish
@@ -55,11 +55,6 @@ class ToolOptions(FeatureOptions, total=False):
 class ToolEntry:
     """One tool: its definition and the function behind it."""
 
-    __slots__ = (
-        *("_arguments", "_context_name", "_dump", "_invoke", "_plain", "_promise", "_structured", "_wraps"),
-        *("definition", "mirrored"),
-    )
-
     def __init__(self, fn: Callable[..., Any], options: ToolOptions, threads: Threads) -> None:
         """Read a tool off a function.
 
@@ -78,13 +73,12 @@ class ToolEntry:
         self._invoke = _limited(handler.invoke, self.definition.name, options.get("timeout"))
         self._structured = self.definition.output_schema is not None or (None if "output_schema" in options else False)
         keeps = self._structured and options.get("validate", True)
-        self._promise = _Promise(self.definition, said.dump) if keeps else None
+        self._promise = _promise(self.definition) if keeps else None
         """What results are held against that the return annotation says nothing of."""
-        self._dump = self._plain = said.dump
+        self._dump: Callable[[Any], Any] = dump
         if self._promise is not None and (promised is not None or "validate" in options):
-            _ = self._promise.check
-            self._dump = self._promise.write
-        self._wraps = is_wrapped(self.definition)
+            _check_by(self.definition.output_schema or {}, self.definition.name, "output_schema")
+            self._dump = self._promise
 
     async def run(self, call: Call) -> CallToolResult | InputRequired:
         """Call the function. Raises what it raises, and `BadArguments`."""
@@ -106,8 +100,7 @@ class ToolEntry:
             return self._made_by_hand(value, call.declared.facts)
         if not (self._structured or isinstance(value, str)):
             value = await loaded(value, call.home.threads)
-        wrap = self._wraps and not call.declared.facts.any_structured_content
-        return tool_result(value, self._dump, structured=self._structured, wrap=wrap)
+        return tool_result(value, self._dump, structured=self._structured)
 
     def _repaired(self, call: Call, refused: BadArguments) -> dict[str, Any]:
         """Read arguments once more, as they were meant. Raises `refused` where that is not clear, or not wanted."""
@@ -134,9 +127,8 @@ class ToolEntry:
         if content is None and promise is not None:
             raise TypeError(f"{self.definition.name} has an output schema, but returned no structured content")
         if content is not None and (promise is not None or not facts.any_structured_content):
-            json: Any = self._plain(content) if promise is None else promise.write(content)
-            wrap = not facts.any_structured_content and (self._wraps or not is_object(json))
-            content = {"result": json} if wrap else NULL if json is None else json
+            json: Any = dump(content) if promise is None else promise(content)
+            content = NULL if json is None else json
         return replace(result, content=blocks, structured_content=content)
 
 
@@ -160,31 +152,24 @@ def _limited(invoke: Invoke, name: str, seconds: float | None) -> Invoke:
     return limited
 
 
-class _Promise:
-    """The output schema of a tool, and how its results keep to it."""
+def _promise(definition: Tool) -> Callable[[Any], Any]:
+    """Tell how to turn a result into JSON values that fit the output schema, which is compiled for the first one."""
+    name, schema = definition.name, definition.output_schema or {}
+    check = cache(partial(_check_by, schema, name, "output_schema"))
 
-    def __init__(self, definition: Tool, dump: Callable[[Any], Any]) -> None:
-        self._name = definition.name
-        self._schema = definition.output_schema or {}
-        self._dump = dump
-
-    @cached_property
-    def check(self) -> Callable[[Any], None]:
-        """The check against the schema, made when it is needed first. Raises `ValueError` for one that is not valid."""
-        return _check_by(self._schema, self._name, "output_schema")
-
-    def write(self, value: Any) -> Any:
-        """Turn a result into JSON values that fit. Raises `Mismatch`."""
+    def write(value: Any) -> Any:
         from splice.schema.validate import Mismatch, OverBudget  # noqa: PLC0415 - it is not small
 
-        json = self._dump(value)
+        json = dump(value)
         try:
-            self.check(json)
+            check()(json)
         except OverBudget as error:
-            log.warning("a result of %s was not held against its output schema: %s", self._name, error)
+            log.warning("a result of %s was not held against its output schema: %s", name, error)
         except Mismatch as error:
-            raise Mismatch(f"{self._name} returned what breaks its own output schema: {error}") from None
+            raise Mismatch(f"{name} returned what breaks its own output schema: {error}") from None
         return json
+
+    return write
 
 
 def _check_by(schema: dict[str, Any], name: str, option: str) -> Callable[[Any], None]:
@@ -241,7 +226,7 @@ class Tools(Features):
             result = _failed(call, error)
         if call.repairs and isinstance(result, CallToolResult):
             result.meta = (result.meta or {}) | {REPAIRED: call.repairs}
-        return result if type(tool) is ToolEntry else _fitted(result, tool.definition, facts)
+        return result if facts.any_structured_content else _wrapped(result, tool.definition)
 
 
 def _failed(call: Call, error: BaseException) -> CallToolResult:
@@ -294,9 +279,9 @@ def _check_headers(tool: Entry[Tool], arguments: Raw | None, headers: Mapping[st
         check_param_headers(mirrored, given, headers)
 
 
-def _fitted(result: CallToolResult | InputRequired, definition: Tool, facts: Facts) -> CallToolResult | InputRequired:
-    """Wrap the structured content of a source's result where its version wants that."""
-    wants = is_wrapped(definition) and not facts.any_structured_content
-    if not wants or not isinstance(result, CallToolResult) or result.structured_content is None:
+def _wrapped(result: CallToolResult | InputRequired, definition: Tool) -> CallToolResult | InputRequired:
+    """Wrap structured content that is not an object, or is to be wrapped all the same."""
+    content = result.structured_content if isinstance(result, CallToolResult) else None
+    if content is None or (is_object(content) and not is_wrapped(definition)):
         return result
-    return replace(result, structured_content={"result": result.structured_content})
+    return replace(result, structured_content={"result": content})
