@@ -49,7 +49,7 @@ LOCAL_IMPORTS: dict[tuple[str, str], str] = {
     ("client/targets.py", "splice.transports.http.link"): "a stdio client loads no HTTP library",
     ("rules/seal.py", "cryptography.hazmat.primitives.ciphers.aead"): "only a server that asked something seals",
     ("schema/types.py", "splice.schema.validate"): "only values that do not fit need a validator",
-    ("server/context.py", "splice.schema.validate"): "only a schema written by hand needs a validator",
+    ("schema/forms.py", "splice.schema.validate"): "only a schema written by hand needs a validator",
     ("server/tools.py", "splice.schema.validate"): "likewise",
 }
 """(file, module) of every import inside a function outside `cli/`, with the reason."""

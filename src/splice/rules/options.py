@@ -1,14 +1,16 @@
 """Options, checked where they are given: which there are, what each one takes, and the words that say so."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
+
+from msgspec import Struct
 
 
 def _anything(_: Any) -> bool:
     return True
 
 
-class Option(NamedTuple):
+class Option(Struct, frozen=True):
     """What one option takes."""
 
     kinds: Any
@@ -17,16 +19,19 @@ class Option(NamedTuple):
     """All that it takes, in words."""
     fits: Callable[[Any], object] = _anything
     """What must hold of a value of that type."""
-    item: Any = object
+    item: Any = None
     """The type of its items, where it is a list."""
     is_secret: bool = False
     """No message may show its value."""
 
     def takes(self, value: Any) -> bool:
         """Tell whether a value has the right type. True and False are no numbers here."""
-        if not isinstance(value, self.kinds) or (isinstance(value, bool) and self.kinds is not bool):
-            return False
-        return self.item is object or all(isinstance(each, self.item) for each in value)
+        if isinstance(value, bool):
+            return self.kinds is bool
+        return isinstance(value, self.kinds) and (self.item is None or all(map(self._is_item, value)))
+
+    def _is_item(self, value: Any) -> bool:
+        return isinstance(value, self.item)
 
 
 def checked(of: str, given: Mapping[str, Any], known: Mapping[str, Option]) -> dict[str, Any]:
