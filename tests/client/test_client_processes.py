@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import subprocess
 import sys
 import time
 from typing import Any
@@ -13,6 +14,7 @@ from splice import Client
 from splice.client import connection
 from splice.errors import ConnectionClosed, RemoteProtocolError, RequestTimeout
 from splice.transports.stdio import client as stdio_client
+from support.waiting import until
 
 PROGRAM = r"""
 import json, os, sys, time
@@ -41,8 +43,11 @@ for line in sys.stdin:
         sys.exit(1)
     if "id" not in message or do == "silence":
         continue
-    if do == "junk":
+    if do in ("junk", "babble"):
         print("Hello, I am a server!")
+        sys.stdout.flush()
+    if do == "babble":
+        continue
     if do == "refuse":
         print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32601, "message": "no"}}))
     else:
@@ -145,6 +150,108 @@ async def test_a_child_that_talks_on_stdout(tmp_path: Any, caplog: pytest.LogCap
     async with Client(Rude(tmp_path, server__discover="junk", tools__call="junk").command) as client:
         assert (await client.call_tool("t")).text == "done"
     assert caplog.text.count("is not a message, skipped") == 2
+
+
+@pytest.mark.parametrize("step", ["initialize", "tools/call"])
+async def test_a_timeout_tells_of_output_that_was_skipped(tmp_path: Any, step: str) -> None:
+    rude = Rude(tmp_path, **{step.replace("/", "__"): "babble"})
+    with pytest.raises(RequestTimeout, match=r"within 1 s; 1 lines of its output were not JSON-RPC messages$"):
+        async with Client(rude.command, protocol="legacy", timeout=1) as client:
+            await client.call_tool("t")
+
+
+def process_of(client: Client) -> int:
+    link: Any = client._calls._connector.connection.link
+    return int(link.pid)
+
+
+def is_gone(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+async def test_a_child_ends_when_its_client_is_dropped(tmp_path: Any) -> None:
+    kept = [await Client(Rude(tmp_path).command).open()]
+    pid = process_of(kept[0])
+
+    async def drop() -> None:
+        kept.clear()
+        await until(lambda: is_gone(pid) and len(asyncio.all_tasks()) == 1)
+
+    with pytest.warns(ResourceWarning, match="its client was never closed"):
+        await drop()
+
+
+def test_a_child_ends_with_its_event_loop_and_the_client_can_be_used_on_another(tmp_path: Any) -> None:
+    client = Client(Rude(tmp_path).command)
+
+    async def call() -> str:
+        async with client:
+            return (await client.call_tool("t")).text
+
+    for again in (client.close, call):
+        with pytest.warns(ResourceWarning, match="its client was never closed"):
+            asyncio.run(client.open())
+        pid = process_of(client)
+        assert is_gone(pid)
+        assert asyncio.run(again()) in (None, "done")
+
+
+def test_what_the_end_of_the_event_loop_closes_is_no_reason_to_warn(tmp_path: Any) -> None:
+    async def use(called: asyncio.Event) -> None:
+        async with Client(Rude(tmp_path, tools__call="silence").command) as client:
+            pids.append(process_of(client))
+            called.set()
+            await client.call_tool("t")
+
+    async def main() -> None:
+        called = asyncio.Event()
+        tasks.append(asyncio.create_task(use(called)))
+        await called.wait()
+
+    pids: list[int] = []
+    tasks: list[asyncio.Task[None]] = []
+    asyncio.run(main())
+    assert tasks[0].cancelled()
+    assert is_gone(pids[0])
+
+
+def test_a_loop_that_was_closed_around_its_tasks(tmp_path: Any) -> None:
+    """What asyncio itself says of such a loop, at the end, is not what is looked at here."""
+    program = """
+import asyncio, contextlib, json, os, sys
+from splice import Client
+loop = asyncio.new_event_loop()
+client = Client(json.loads(sys.argv[1]))
+loop.run_until_complete(client.open())
+pid = client._calls._connector.connection.link.pid
+loop.close()
+if sys.argv[2] == "close":
+    asyncio.run(client.close())
+else:
+    del client
+with contextlib.suppress(ChildProcessError):  # a thread of asyncio's may have been quicker
+    os.waitpid(pid, 0)
+print("ended")
+os._exit(0)
+"""
+    for how in ("close", "drop"):
+        command = [sys.executable, "-c", program, json.dumps(Rude(tmp_path).command), how]
+        ran = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
+        assert ran.stdout == "ended\n", ran.stderr
+
+
+def test_a_client_belongs_to_the_event_loop_it_was_opened_on(tmp_path: Any) -> None:
+    client = Client(Rude(tmp_path).command)
+    with asyncio.Runner() as runner:
+        runner.run(client.open())
+        for verb in (client.close, client.open):
+            with pytest.raises(RuntimeError, match="opened on another event loop"):
+                asyncio.run(verb())
+        runner.run(client.close())
 
 
 async def test_no_child_outlives_its_client(tmp_path: Any) -> None:

@@ -150,6 +150,39 @@ def server(*schemas: Any, kind: type[ScriptedTarget] = HTTPTarget) -> ScriptedTa
     return modern(kind, tools__list=listing, tools__call=call)
 
 
+ODD_SHAPES: list[dict[str, Any]] = [
+    {"allOf": 5},
+    {"allOf": [5, None]},
+    {"properties": 5},
+    {"properties": {"a": 5}},
+    {"properties": {"a": {"x-mcp-header": 5}}},
+    {"properties": {"a": {"type": {}, "x-mcp-header": "A"}}},
+    {"properties": {"a": {"type": [["string"]], "x-mcp-header": "A"}}},
+    {"$defs": [], "items": {"prefixItems": {}}, "dependencies": 1, "if": 3},
+    {"$ref": 5, "$defs": {"a": {"properties": {"b": {"x-mcp-header": []}}}}},
+    {"properties": {"a": {"type": "string", "x-mcp-header": "\ud800"}}},
+]
+
+
+@pytest.mark.requirement(154)
+@pytest.mark.parametrize("schema", ODD_SHAPES)
+def test_a_tool_of_an_odd_shape_harms_no_other(schema: dict[str, Any]) -> None:
+    odd, good = Tool(name="odd", input_schema=schema), Tool(name="good", input_schema={"type": "object"})
+    assert good in KnownTools().learn([odd, good], mirrors=True)
+
+
+def test_a_tool_that_cannot_be_read_is_left_out(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(schema: dict[str, Any]) -> Any:
+        return {} if "type" in schema else schema["no"]
+
+    monkeypatch.setattr(lists, "header_parameters", fail)
+    odd, good = Tool(name="odd", input_schema={}), Tool(name="good", input_schema={"type": "object"})
+    assert KnownTools().learn([odd, good], mirrors=True) == [good]
+    assert "left out tool 'odd': KeyError('no')" in caplog.text
+
+
 @pytest.mark.requirement(154)
 async def test_over_http_tools_with_bad_marks_are_left_out(caplog: pytest.LogCaptureFixture) -> None:
     async with Client(server(MARKED)) as client:

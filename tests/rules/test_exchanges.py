@@ -145,7 +145,7 @@ def test_a_cancellation_is_written_for_everything_but_initialize() -> None:
     note = cancellation("a", "tools/call", "timeout")
     assert note == Notification("notifications/cancelled", CancelledParams(request_id="a", reason="timeout"))
     assert json.loads(encode(note))["params"] == {"requestId": "a", "reason": "timeout"}
-    assert cancellation(1, "initialize") is None
+    assert cancellation(1, "initialize", "timeout") is None
 
 
 PARAMS: dict[str, tuple[Any, RequestId | None]] = {

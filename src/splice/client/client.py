@@ -74,8 +74,16 @@ class Client:
     """
 
     def __init__(self, target: AnyTarget, **options: Unpack[ClientOptions]) -> None:
-        self._conversation = Conversation(resolve(target), options)
+        self._made_of = resolve(target), options
+        self._begin()
+
+    def _begin(self) -> None:
+        self._conversation = Conversation(*self._made_of)
         self._calls = self._conversation.calls
+
+    def __del__(self) -> None:
+        if hasattr(self, "_conversation"):
+            self._conversation.drop()
 
     # Opening and closing.
 
@@ -84,12 +92,19 @@ class Client:
 
         Raises `TransportError`, `RPCError` and `RemoteProtocolError`.
         """
-        await self._conversation.open()
+        await self._here().open()
         return self
 
     async def close(self) -> None:
         """Let go of the server; what is still running fails with `ConnectionClosed`. Closing twice is fine."""
-        await self._conversation.close()
+        await self._here().close()
+
+    def _here(self) -> Conversation:
+        """Return the conversation: a new one if the last was left open on an event loop that is over."""
+        if self._conversation.is_stranded:
+            self._conversation.drop()
+            self._begin()
+        return self._conversation
 
     async def __aenter__(self) -> Self:
         return await self.open()

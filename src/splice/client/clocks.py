@@ -5,7 +5,7 @@ question, and a pipe does not tell which.
 """
 
 import asyncio
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Self
@@ -24,6 +24,8 @@ class Clocks:
 
     def __init__(self) -> None:
         self.running: set[Deadline] = set()
+        self.excuse: Callable[[], str] = str
+        """Says what may be behind an answer that does not come."""
         self._timer: asyncio.TimerHandle | None = None
         self.due = FOR_EVER
         self._stops = 0
@@ -103,4 +105,5 @@ class Deadline(Stretch):
 
     def expire(self) -> None:
         """End it, from outside."""
-        self.end(RequestTimeout(f"{self._says.format(self._what)} within {self._seconds:g} s"))
+        told = f"{self._says.format(self._what)} within {self._seconds:g} s{self._clocks.excuse()}"
+        self.end(RequestTimeout(told))

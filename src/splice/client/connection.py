@@ -140,12 +140,12 @@ class Opening(Struct):
 
         Raises `TransportError`, `RPCError` and `RemoteProtocolError`; then no link is left open.
         """
-        link = await self.target.connect(self.receiver)
+        link = await self._connect()
         try:
             terms = await self._terms(link)
             if terms is None:
                 await link.close()
-                link = await self.target.connect(self.receiver)
+                link = await self._connect()
                 terms = await self._handshake(link)
         except BaseException:
             self.shakes_hands = False
@@ -153,6 +153,11 @@ class Opening(Struct):
             raise
         self.shakes_hands = not terms.asks_in_results
         return Connection(link, terms)
+
+    async def _connect(self) -> Link:
+        link = await self.target.connect(self.receiver)
+        self.clocks.excuse = link.excuse
+        return link
 
     async def _terms(self, link: Link) -> Terms | None:
         """Probe, then shake hands if that is the way. None: both failed, and nothing but the probe may be to blame."""
@@ -323,6 +328,11 @@ class Connector:
         under_way, self._under_way = self._under_way, None
         if under_way is not None:
             under_way.end(ConnectionClosed(CLOSED))
+
+    def drop(self) -> None:
+        """Let go of the server where nobody can wait for it. To be called from any thread."""
+        for link in self._links:
+            link.drop()
 
     async def close(self) -> None:
         """Let go of the server; what still runs fails with `ConnectionClosed`."""

@@ -47,6 +47,7 @@ class Conversation:
         timeout = options.get("timeout", TIMEOUT_SECONDS)
         opening = Opening(target, wanted, capabilities, info, FOR_EVER if timeout is None else timeout, self)
         self._log_level: LoggingLevel | None = DEFAULT_LOG_LEVEL if on_log else None
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._lock = asyncio.Lock()
         self._leaving = asyncio.Lock()
         self._connector = Connector(opening, self._renewed)
@@ -60,7 +61,7 @@ class Conversation:
 
     async def open(self) -> None:
         """Connect and come to terms, unless that is done."""
-        self._connector.closed = False
+        self._connector.closed, self._loop = False, asyncio.get_running_loop()
         opening = self._connector.opening
         async with self._lock:
             if self._connector.current is None:
@@ -78,6 +79,21 @@ class Conversation:
         self._connector.closed = True
         self.known.forget()
         await self._let_go()
+
+    @property
+    def is_stranded(self) -> bool:
+        """The event loop it was opened on is over. Raises `RuntimeError` when another one runs while it is not."""
+        if self._loop in (None, asyncio.get_running_loop()) or self._connector.current is None:
+            return False
+        if not self._loop.is_closed():
+            raise RuntimeError(
+                "This client was opened on another event loop, which is not over: use and close it there"
+            )
+        return True
+
+    def drop(self) -> None:
+        """Let go of the server where nobody can wait for it. To be called from any thread."""
+        self._connector.drop()
 
     async def _let_go(self) -> None:
         """Leave nothing of the last connection. Whoever opens another waits until that is done."""

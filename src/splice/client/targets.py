@@ -18,7 +18,7 @@ from typing import Any, Protocol, TypeAlias, cast
 
 from msgspec import Struct
 
-from splice.protocol.jsonrpc import MAX_ANSWER_BYTES
+from splice.protocol.jsonrpc import MAX_ANSWER_BYTES, MAX_MESSAGE_BYTES
 from splice.rules.http.headers import check_header
 from splice.rules.http.urls import shown_url
 from splice.transports.base import Link, Receiver, Service
@@ -97,15 +97,21 @@ class StdioServer:
 
 
 class HTTPServer:
-    """A server behind a URL. `headers` go out with every request, and to no other origin."""
+    """A server behind a URL. `headers` go out with every request, and to no other origin.
+
+    `max_message` is the size of the largest message that it may answer with, in bytes.
+    """
 
     kind = "http"
 
-    def __init__(self, url: str, *, headers: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, url: str, *, headers: Mapping[str, str] | None = None, max_message: int = MAX_MESSAGE_BYTES
+    ) -> None:
         self.url = url
         self.name = shown_url(url)
         """The URL, without what may be secret in it."""
         self.headers = headers
+        self.max_message = max_message
         for name, value in (headers or {}).items():
             check_header(name, value)
 
@@ -113,7 +119,7 @@ class HTTPServer:
         """Make a pool of connections; none is opened yet."""
         from splice.transports.http.link import HTTPLink  # noqa: PLC0415 - a stdio client loads no HTTP library
 
-        return HTTPLink(self.url, self.headers or {}, receiver)
+        return HTTPLink(self.url, self.headers or {}, receiver, self.max_message)
 
 
 class InProcess(Struct):

@@ -14,9 +14,8 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic#messages
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from functools import cached_property
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 import msgspec
 from msgspec import Raw, Struct
@@ -91,10 +90,8 @@ class Failure(Struct, tag_field="jsonrpc", tag="2.0", omit_defaults=True, dict=T
     error: ErrorObject
     id: RequestId | None = None
 
-    @cached_property
-    def cause(self) -> BaseException | None:
-        """The exception behind it, for a client in the same process. It is no field: it is never sent."""
-        return None
+    cause = cast("BaseException | None", None)
+    """The exception behind it, for a client in the same process. Without an annotation it is no field: never sent."""
 
 
 Response: TypeAlias = Success | Failure

@@ -161,7 +161,7 @@ class ExchangeTable(Generic[InHandle, OutHandle]):
         return inbound, outbound
 
 
-def cancellation(id: RequestId, method: str, reason: str = "cancelled by the caller") -> Notification | None:
+def cancellation(id: RequestId, method: str, reason: str) -> Notification | None:
     """Write the notification that nobody waits for a request any more. None: `initialize` may not be cancelled."""
     if method == INITIALIZE.name:
         return None

@@ -139,6 +139,13 @@ class Link:
         """Send a notification. Raises `ConnectionClosed`."""
         raise NotImplementedError
 
+    def excuse(self) -> str:
+        """Say what may be behind an answer that does not come, to end a sentence with; empty when nothing is known."""
+        return ""
+
+    def drop(self) -> None:
+        """Let go of what would outlive us: the link was never closed. Called from any thread; the loop may be over."""
+
     async def close(self) -> None:
         """Let go of the server; pending requests fail with `ConnectionClosed`. Closing twice is fine."""
         raise NotImplementedError

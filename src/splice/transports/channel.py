@@ -265,7 +265,7 @@ class Channel:
             return await waiting.future
         except BaseException as error:
             if self.table.settle(outgoing.id) is not None and isinstance(error, asyncio.CancelledError):
-                self._withdraw(outgoing, _reason(error), send)
+                self._withdraw(outgoing, reason_of(error), send)
             raise
 
     async def ask(self, method: str, params: Any, send: SendOn | None = None) -> Response:
@@ -341,7 +341,7 @@ class Channel:
         await self._background.close()
 
 
-def _reason(error: asyncio.CancelledError) -> str:
+def reason_of(error: asyncio.CancelledError) -> str:
     """Say why a request of ours is given up; what a caller says with its own cancellation is not for the peer."""
     return "timeout" if any(isinstance(each, RequestTimeout) for each in error.args) else "cancelled by the caller"
 

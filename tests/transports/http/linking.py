@@ -36,10 +36,10 @@ class Listener:
 
 @asynccontextmanager
 async def linked(
-    handler: Handler, *, headers: dict[str, str] | None = None, receiver: Any = None
+    handler: Handler, *, headers: dict[str, str] | None = None, receiver: Any = None, **options: Any
 ) -> AsyncGenerator[tuple[HTTPLink, RawServer]]:
     async with raw_server(handler) as server:
-        link = HTTPLink(server.url, headers or {}, Listener() if receiver is None else receiver)
+        link = HTTPLink(server.url, headers or {}, Listener() if receiver is None else receiver, **options)
         try:
             yield link, server
         finally:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from splice.errors import ConnectionClosed, HTTPRefused, SessionLost
+from splice.errors import ConnectionClosed, HTTPRefused, RequestTimeout, SessionLost
 from splice.protocol.jsonrpc import Notification, Request, Response, Success, raw
 from splice.protocol.versions import FACTS, HANDSHAKE_VERSIONS, LATEST_HANDSHAKE, LATEST_MODERN, V2025_03_26, Facts
 from splice.transports.http import client_session
@@ -63,7 +63,8 @@ async def test_a_probe_before_the_handshake_leaves_no_trace_in_it() -> None:
         assert server.seen("notifications/initialized")[0].headers["mcp-session-id"] == "s-1"
 
 
-async def test_a_cancelled_request_is_told() -> None:
+@pytest.mark.parametrize("reason", ["cancelled by the caller", "timeout"])
+async def test_a_cancelled_request_is_told(reason: str) -> None:
     class Silent(SessionServer):
         async def call(self, visit: Visit) -> None:
             await visit.begin_stream()
@@ -74,11 +75,11 @@ async def test_a_cancelled_request_is_told() -> None:
         await handshake(link)
         task = asyncio.ensure_future(exchange(link, hear=heard, id=5))
         await until(lambda: heard)
-        task.cancel()
+        task.cancel(*([RequestTimeout("No answer")] if reason == "timeout" else []))
         with pytest.raises(asyncio.CancelledError):
             await task
         (told,) = await until(lambda: server.seen("notifications/cancelled"))
-        assert told.message["params"] == {"requestId": 5, "reason": "cancelled by the caller"}
+        assert told.message["params"] == {"requestId": 5, "reason": reason}
         assert told.headers["mcp-session-id"] == "s-1"
 
 

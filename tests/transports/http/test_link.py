@@ -6,8 +6,8 @@ import json
 import pytest
 import uvloop
 
-from splice.errors import ConnectFailed, ConnectionClosed, HTTPRefused, RemoteProtocolError
-from splice.protocol import completion, lifecycle, prompts, resources, tools
+from splice.errors import ConnectFailed, ConnectionClosed, HTTPRefused, LocalProtocolError, RemoteProtocolError
+from splice.protocol import completion, jsonrpc, lifecycle, prompts, resources, tools
 from splice.protocol.jsonrpc import Failure, Notification, Success
 from splice.protocol.methods import Method
 from splice.protocol.versions import FACTS, LATEST_MODERN, V2024_11_05, V2025_03_26, VERSIONS, Facts
@@ -164,11 +164,30 @@ async def test_a_media_type_that_the_specification_does_not_allow(media: str) ->
             await exchange(link)
 
 
-async def test_a_body_over_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_link, "MAX_MESSAGE_BYTES", 1000)
-    async with linked(lambda visit: visit.result("x" * 2000)) as (link, _):
+async def test_a_body_over_the_limit() -> None:
+    async with linked(lambda visit: visit.result("x" * 2000), max_message=1000) as (link, _):
         with pytest.raises(RemoteProtocolError, match="more than 1000 bytes"):
             await exchange(link)
+
+
+async def test_an_event_over_the_limit() -> None:
+    async def stream(visit: Visit) -> None:
+        await visit.begin_stream()
+        await visit.event({"jsonrpc": "2.0", "id": 1, "result": "x" * 2000})
+
+    async with linked(stream, max_message=1000) as (link, _):
+        with pytest.raises(RemoteProtocolError, match="over the limit of 1000 bytes"):
+            await exchange(link)
+
+
+async def test_what_is_too_large_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jsonrpc, "MAX_ANSWER_BYTES", 1000)
+    async with linked(lambda visit: visit.result(1)) as (link, server):
+        with pytest.raises(LocalProtocolError, match="the message is too large"):
+            await exchange(link, mirrored={}, method="x" * 2000)
+        with pytest.raises(LocalProtocolError, match="the message is too large"):
+            await link.notify(Notification("x" * 2000))
+    assert not server.visits
 
 
 # Broken connections.

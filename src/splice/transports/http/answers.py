@@ -28,7 +28,7 @@ from splice.protocol.lenient import Remarks
 from splice.protocol.methods import UNREADABLE
 from splice.protocol.versions import V2024_11_05
 from splice.rules.http.headers import EVENT_STREAM, JSON, LAST_EVENT_ID_HEADER
-from splice.rules.http.sse import Decoder
+from splice.rules.http.sse import MAX_EVENT_BYTES, Decoder
 from splice.transports.http.fetch import HTTPResponse
 
 TO_POST: Mapping[str, str] = {"Content-Type": JSON, "Accept": f"{JSON}, {EVENT_STREAM}"}
@@ -53,6 +53,8 @@ class Cursor(Struct):
     """The request whose response the stream brings."""
     batches: bool = False
     """An event may be a batch of messages."""
+    max_message: int = MAX_EVENT_BYTES
+    """The size of the largest event, in bytes."""
     last_event_id: str = ""
     retry: int | None = None
     """How many milliseconds the server asks to wait before reconnecting."""
@@ -69,7 +71,7 @@ async def follow(response: HTTPResponse, cursor: Cursor, take: Take) -> Response
     An event that is not a message is skipped. Raises `ConnectionClosed`, and `RemoteProtocolError` for an event that
     is too large.
     """
-    decoder = Decoder()
+    decoder = Decoder(cursor.max_message)
     if response.header("content-encoding") is not None:  # a few bytes could keep the event loop busy for long
         raise RemoteProtocolError("The event stream is compressed, which was not asked for")
     while (chunk := await response.chunk()) is not None:

@@ -81,9 +81,9 @@ class ClientSession:
                     "server. Several behind one URL need sticky routing, or no sessions (`stateless=True` in Splice)"
                 )
 
-    def cancel(self, id: RequestId, method: str) -> None:
+    def cancel(self, id: RequestId, method: str, reason: str) -> None:
         """Tell the server that nobody waits for a request any more, if closing its stream does not say so."""
-        note = cancellation(id, method)
+        note = cancellation(id, method, reason)
         if note is not None and not self._facts.closed_stream_cancels:
             self._send(note)
 

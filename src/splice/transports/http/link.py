@@ -14,11 +14,12 @@ from contextlib import contextmanager
 from functools import partial
 
 from splice.errors import ConnectionClosed, HTTPRefused, RemoteProtocolError
-from splice.protocol.jsonrpc import MAX_MESSAGE_BYTES, Message, Notification, Request, Response, encode, is_batch
+from splice.protocol.jsonrpc import MAX_MESSAGE_BYTES, Message, Notification, Request, Response, is_batch
 from splice.protocol.progress import CANCELLED
 from splice.protocol.versions import Facts
 from splice.rules.http.headers import EVENT_STREAM, SESSION_HEADER, is_plain, standard_headers
 from splice.transports.base import Link, Outgoing, Receiver
+from splice.transports.channel import reason_of, written
 from splice.transports.http import answers
 from splice.transports.http.answers import Cursor
 from splice.transports.http.client_session import ClientSession
@@ -33,11 +34,17 @@ log = logging.getLogger("splice.client")
 
 
 class HTTPLink(Link):
-    """The way to the server at `url`. `headers` go out with every request, and to no other origin."""
+    """The way to the server at `url`. `headers` go out with every request, and to no other origin.
 
-    def __init__(self, url: str, headers: Mapping[str, str], receiver: Receiver) -> None:
+    `max_message` is the size of the largest message that a response may bring, in bytes.
+    """
+
+    def __init__(
+        self, url: str, headers: Mapping[str, str], receiver: Receiver, max_message: int = MAX_MESSAGE_BYTES
+    ) -> None:
         self._endpoint = Endpoint(url, headers)
         self._receiver = receiver
+        self._max_message = max_message
         self._facts: Facts | None = None
         self._batches = False
         self._offered_session: str | None = None
@@ -68,18 +75,18 @@ class HTTPLink(Link):
         """
         session = self._session
         headers = {**self._headers(outgoing.method, outgoing.name), **outgoing.mirrored}
-        body = encode(Request(outgoing.id, outgoing.method, outgoing.params))
+        body = written(Request(outgoing.id, outgoing.method, outgoing.params))
         try:
             with self._sending(), await self._post(headers, body, outgoing.method in REPEATABLE) as response:
                 return await self._read(outgoing, response)
-        except asyncio.CancelledError:
+        except asyncio.CancelledError as error:
             if session is not None and self._closing is None:
-                session.cancel(outgoing.id, outgoing.method)
+                session.cancel(outgoing.id, outgoing.method, reason_of(error))
             raise
 
     async def notify(self, note: Notification) -> None:
         """POST a notification. Raises as `exchange` does."""
-        with self._sending(), await self._post(self._headers(note.method, None), encode(note)) as response:
+        with self._sending(), await self._post(self._headers(note.method, None), written(note)) as response:
             await answers.check_accepted(self._endpoint.url, response)
 
     async def close(self) -> None:
@@ -134,7 +141,7 @@ class HTTPLink(Link):
             if session is not None and not is_plain(session):
                 raise RemoteProtocolError(f"{url} gave a session id that is not visible ASCII: {session[:100]!a}")
         if "json" in media:
-            body = await response.body(MAX_MESSAGE_BYTES)
+            body = await response.body(self._max_message)
             if self._batches and is_batch(body):
                 return await self._read_batch(outgoing, body)
             return answers.response_in(body, url, outgoing.id)
@@ -153,7 +160,8 @@ class HTTPLink(Link):
 
     async def _read_stream(self, response: HTTPResponse, outgoing: Outgoing) -> Response:
         """Follow a stream to the response; a stream that breaks is resumed where the server allows it."""
-        cursor, take = Cursor(outgoing.id, self._batches), partial(self._take, outgoing)
+        cursor = Cursor(outgoing.id, self._batches, max_message=self._max_message)
+        take = partial(self._take, outgoing)
         found = lost = None
         try:
             found = await answers.follow(response, cursor, take)

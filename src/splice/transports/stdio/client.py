@@ -13,6 +13,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio
 
 import asyncio
 import logging
+import warnings
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from enum import Enum
 from pathlib import Path
@@ -106,6 +107,8 @@ class StdioLink(asyncio.SubprocessProtocol, Link):
 
     _transport: asyncio.SubprocessTransport
     _input: asyncio.WriteTransport
+    _work: asyncio.Task[None]
+    """The work of the state it is in."""
 
     def __init__(self, name: str, receiver: Receiver, on_stderr: Callable[[bytes], None] | None = None) -> None:
         def serve(exchange: ChannelExchange) -> Coroutine[Any, Any, Response]:
@@ -120,8 +123,6 @@ class StdioLink(asyncio.SubprocessProtocol, Link):
         self.channel.lines.remedy = "; StdioServer(..., max_message=) sets it"
         self.state = State.RUNNING
         self._loop = asyncio.get_running_loop()
-        self._work: asyncio.Task[None] | None = None
-        """The work of the state it is in."""
         self._ends: dict[Part, asyncio.Future[None]] = {part: self._loop.create_future() for part in _PARTS}
         self._junk = 0
         self._spoke = False
@@ -146,17 +147,39 @@ class StdioLink(asyncio.SubprocessProtocol, Link):
         """Send a notification. Raises `ConnectionClosed`."""
         await self.channel.notify(note)
 
+    def excuse(self) -> str:
+        """Tell of lines that were skipped: an answer may have been among them."""
+        return f"; {self._junk} lines of its output were not JSON-RPC messages" if self._junk else ""
+
+    def drop(self) -> None:
+        """End the child, soon; if its event loop is over, at once."""
+        if self._loop.is_closed() and self.state is not State.CLOSING:
+            self.state = State.CLOSING
+            processes.end_group(self.pid, force=True)
+        elif self.state is State.RUNNING:
+            self._loop.call_soon_threadsafe(self._work.cancel)
+
+    async def _watch(self) -> None:
+        """Wait for the end of the child. Cancelled while nobody closes the link, since nobody will, close it."""
+        try:
+            await self._wait_for("process")
+        except asyncio.CancelledError:  # at the end of the event loop, all of its tasks are cancelled at once
+            if self.state is State.RUNNING and not await self._wait_for("process", seconds=SILENT_GRACE_SECONDS):
+                try:
+                    await self.close()
+                finally:
+                    warnings.warn(f"{self.name} was ended: its client was never closed", ResourceWarning, stacklevel=1)
+            raise
+
     async def close(self) -> None:
         """Shut the child down and wait until it is gone, even while being cancelled."""
         if self.state is not State.CLOSING:
             self._enter(State.CLOSING, self._shut_down())
-        if self._work is not None:
-            await finish(self._work)
+        await finish(self._work)
 
     def _enter(self, state: State, work: Coroutine[Any, Any, None]) -> None:
         """Change the state: end the work of the one before, and begin the work of this one."""
-        if self._work is not None:
-            self._work.cancel()
+        self._work.cancel()
         self.state = state
         self._work = self._loop.create_task(work)
 
@@ -203,8 +226,7 @@ class StdioLink(asyncio.SubprocessProtocol, Link):
             text = f"The connection to {self.name} was closed"
         else:
             text = f"{self.name} {'closed its output' if code is None else processes.how_it_ended(code)}"
-        if self._junk:
-            text += f"; {self._junk} lines of its output were not JSON-RPC messages"
+        text += self.excuse()
         lines = self.errors.decode(errors="replace").splitlines()
         said = [line for line in lines if line.strip()][-_SHOWN_STDERR_LINES:]
         return text + ("; the last it wrote to stderr:\n" + "\n".join(said) if said else "")
@@ -236,6 +258,7 @@ class StdioLink(asyncio.SubprocessProtocol, Link):
         self._transport = cast("asyncio.SubprocessTransport", transport)
         self._input = cast("asyncio.WriteTransport", self._transport.get_pipe_transport(0))
         self._output = _Output(cast("asyncio.ReadTransport", self._transport.get_pipe_transport(1)), self._begin)
+        self._work = self._loop.create_task(self._watch())
 
     def _begin(self, data: bytes) -> None:
         """Take the first output of the child; what follows goes straight to the channel."""
