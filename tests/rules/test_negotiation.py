@@ -4,19 +4,16 @@ from typing import Any
 
 import pytest
 
-from splice.errors import RemoteProtocolError
+from splice.errors import ConnectionClosed, HTTPRefused, RemoteProtocolError, RequestTimeout
 from splice.protocol.jsonrpc import ErrorObject, Failure, Success, raw
 from splice.protocol.versions import HANDSHAKE_VERSIONS, LATEST_HANDSHAKE, MODERN_VERSIONS
 from splice.rules.negotiation import (
     Again,
     Discovered,
-    Exited,
     Handshake,
     Impossible,
     Outcome,
     Preference,
-    Refused,
-    Silent,
     accept_counter_offer,
     classify,
     newest_common,
@@ -75,9 +72,10 @@ def test_a_discovery(outcome: Outcome) -> None:
         error(-32022, "text"),
         error(-32022, {"supported": NEWEST}),
         *(error(code) for code in (-32601, -32602, -32600, -32603, -32700, -32000, -32002, -1, 0, 42)),
-        *(Refused(status) for status in (200, 202, 400, 404, 405, 406, 415, 422, 500, 501, 502)),
-        Silent(),
-        Exited(),
+        *(HTTPRefused("refused", status) for status in (200, 202, 400, 404, 405, 406, 415, 422, 500, 501, 502)),
+        RequestTimeout("silent"),
+        ConnectionClosed("left"),
+        RemoteProtocolError("no message"),
     ],
 )
 def test_a_handshake_is_next(outcome: Outcome) -> None:
@@ -93,8 +91,7 @@ def test_a_handshake_is_next(outcome: Outcome) -> None:
         unsupported(FUTURE),
         error(-32020),
         error(-32021),
-        *(Refused(status) for status in (301, 307, 401, 403, 407, 408, 429, 503, 504)),
-        Silent(over_http=True),
+        *(HTTPRefused("refused", status) for status in (301, 307, 401, 403, 407, 408, 429, 503, 504)),
     ],
 )
 def test_impossible(outcome: Outcome) -> None:
@@ -103,8 +100,12 @@ def test_impossible(outcome: Outcome) -> None:
     assert verdict.why
 
 
+def test_silence_over_http_is_the_end() -> None:
+    assert isinstance(classify(RequestTimeout("silent"), over_http=True), Impossible)
+
+
 def test_the_reason_says_what_the_server_said() -> None:
-    assert classify(Refused(503)) == Impossible("the server answered HTTP 503")
+    assert classify(HTTPRefused("refused", 503)) == Impossible("the server answered HTTP 503")
     assert "said so" in str(classify(error(-32020)))
     assert FUTURE in str(classify(unsupported(FUTURE)))
 

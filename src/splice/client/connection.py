@@ -41,7 +41,7 @@ from splice.protocol.narrow import narrow
 from splice.protocol.versions import FACTS, Facts
 from splice.protocol.wire import Implementation, NoParams
 from splice.rules import negotiation
-from splice.rules.eras import Era, Stamp, era_of, is_version_of_requests
+from splice.rules.eras import Era, Stamp, era_of
 from splice.transports.base import Link, Outgoing, Receiver
 from splice.transports.tasks import Background
 
@@ -75,8 +75,6 @@ class Terms(Struct, frozen=True, kw_only=True):
     """Our version, capabilities and name, for the requests of our own."""
     told: Mapping[str, Raw]
     """The same by keys of `_meta`, for requests that are passed on: without the log level, which is the sender's."""
-    asks_in_results: bool
-    """A result may be questions that are to be answered first."""
     mirrors: bool
     """HTTP headers repeat marked arguments."""
     server: Implementation
@@ -151,7 +149,7 @@ class Opening(Struct):
             self.shakes_hands = False
             await link.close()
             raise
-        self.shakes_hands = not terms.asks_in_results
+        self.shakes_hands = not terms.facts.request_meta
         return Connection(link, terms)
 
     async def _connect(self) -> Link:
@@ -163,16 +161,16 @@ class Opening(Struct):
         """Probe, then shake hands if that is the way. None: both failed, and nothing but the probe may be to blame."""
         if self.shakes_hands or not self.wanted.probes:
             return await self._handshake(link)
-        verdict, failure = await self._probe(link)
+        verdict, outcome = await self._probe(link)
         if isinstance(verdict, negotiation.Discovered):
             return await self._settle(link, verdict.version, verdict.discovery)
         if isinstance(verdict, negotiation.Impossible) or self.wanted.handshake is None:
-            raise self._no_terms(verdict, failure)
+            raise self._no_terms(verdict, outcome)
         if self.target.kind in _SAYS_NOTHING:
             return await self._handshake(link)
-        if isinstance(failure, ConnectionClosed):
+        if isinstance(outcome, ConnectionClosed):
             return None
-        probed = min(PROBE_SECONDS, self.timeout / 2) if isinstance(failure, RequestTimeout) else 0
+        probed = min(PROBE_SECONDS, self.timeout / 2) if isinstance(outcome, RequestTimeout) else 0
         try:
             with Deadline(self.clocks, (self.timeout - probed) * FIRST_START, lifecycle.INITIALIZE.name):
                 return await self._handshake(link)
@@ -196,7 +194,6 @@ class Opening(Struct):
             facts=facts,
             stamp=stamp,
             told={} if meta is None else msgspec.json.decode(meta, type=dict[str, Raw]),
-            asks_in_results=is_version_of_requests(version),
             mirrors=self.target.kind == "http" and facts.mirrored_headers,
             server=_server_of(found),
             capabilities=found.capabilities,
@@ -205,16 +202,16 @@ class Opening(Struct):
 
     # The probe.
 
-    async def _probe(self, link: Link) -> tuple[negotiation.Verdict, Exception | None]:
-        verdict, failure = await self._probe_once(link, self.wanted.probes[-1], again=False)
+    async def _probe(self, link: Link) -> tuple[negotiation.Verdict, negotiation.Outcome]:
+        verdict, outcome = await self._probe_once(link, self.wanted.probes[-1], again=False)
         if isinstance(verdict, negotiation.Again):
-            verdict, failure = await self._probe_once(link, verdict.version, again=True)
-        return verdict, failure
+            verdict, outcome = await self._probe_once(link, verdict.version, again=True)
+        return verdict, outcome
 
     async def _probe_once(
         self, link: Link, version: str, *, again: bool
-    ) -> tuple[negotiation.Verdict, Exception | None]:
-        """Send one probe. Returns its meaning, and the error it ended with, if it did.
+    ) -> tuple[negotiation.Verdict, negotiation.Outcome]:
+        """Send one probe. Returns its meaning, and what came of it.
 
         Raises a `TransportError` that says nothing about the server.
         """
@@ -223,32 +220,26 @@ class Opening(Struct):
         meta = era_of(facts).stamp(Stamp(version, self.capabilities, self.info), None, None)
         seconds = FOR_EVER if http or self.wanted.handshake is None else min(PROBE_SECONDS, self.timeout / 2)
         probe = Outgoing(self.next_id(), lifecycle.DISCOVER.name, NoParams(meta=meta), self.receiver.hear)
-        failure: Exception | None = None
         outcome: negotiation.Outcome
         try:
             with Deadline(self.clocks, seconds, lifecycle.DISCOVER.name):
                 outcome = await link.exchange(probe)
-        except RequestTimeout as error:
-            failure, outcome = error, negotiation.Silent(over_http=http)
-        except HTTPRefused as error:
-            failure, outcome = error, negotiation.Refused(error.status)
-        except RemoteProtocolError as error:
-            failure, outcome = error, negotiation.Refused(200)
+        except (RequestTimeout, HTTPRefused, RemoteProtocolError) as error:
+            outcome = error
         except TransportError as error:
             if self.target.kind in _SAYS_NOTHING:
                 raise
-            failure, outcome = error, negotiation.Exited()
-        if isinstance(outcome, Failure):
-            failure = error_of(outcome)
-        return negotiation.classify(outcome, self.wanted.probes, corrected=again), failure
+            outcome = error
+        return negotiation.classify(outcome, self.wanted.probes, corrected=again, over_http=http), outcome
 
-    def _no_terms(self, verdict: negotiation.Verdict, failure: Exception | None) -> MCPError:
+    def _no_terms(self, verdict: negotiation.Verdict, outcome: negotiation.Outcome) -> MCPError:
         """Make the error that says why there is no way to speak to this server."""
+        failure = error_of(outcome) if isinstance(outcome, Failure) else outcome
         if isinstance(failure, (TransportError, RPCError)) and isinstance(verdict, negotiation.Impossible):
             return failure
         why = getattr(verdict, "why", "it asks for another probe")
         error = RemoteProtocolError(f"Cannot come to terms with {self.target.name}: {why}")
-        error.__cause__ = failure
+        error.__cause__ = failure if isinstance(failure, Exception) else None
         return error
 
     # The handshake.

@@ -22,7 +22,7 @@ from typing import Annotated, Any, TypeVar, Union, cast, get_args, get_origin
 
 import msgspec
 from msgspec import Raw, Struct, ValidationError
-from msgspec.structs import FieldInfo, fields
+from msgspec.structs import fields
 
 from splice.protocol.content import EmbeddedResource, ResourceContents, UnknownContent
 from splice.protocol.jsonrpc import NULL, Remark
@@ -173,6 +173,4 @@ def _choices(kind: Any) -> list[Any]:
     return [kind]
 
 
-@cache
-def _fields(kind: type[Struct]) -> tuple[FieldInfo, ...]:
-    return fields(kind)
+_fields = cache(fields)

@@ -26,31 +26,21 @@ from typing import TypeAlias
 import msgspec
 from msgspec import Struct
 
-from splice.errors import HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_PROTOCOL_VERSION, RemoteProtocolError
+from splice.errors import (
+    HEADER_MISMATCH,
+    MISSING_CLIENT_CAPABILITY,
+    UNSUPPORTED_PROTOCOL_VERSION,
+    HTTPRefused,
+    RemoteProtocolError,
+    RequestTimeout,
+    TransportError,
+)
 from splice.protocol.jsonrpc import ErrorObject, Failure, Response, Success
 from splice.protocol.lifecycle import DISCOVER, DiscoverResult
 from splice.protocol.versions import HANDSHAKE_VERSIONS, LATEST_HANDSHAKE, MODERN_VERSIONS, VERSIONS
 
-# What became of the probe, besides an ordinary response.
-
-
-class Refused(Struct, frozen=True):
-    """HTTP answered with a status and no JSON-RPC message."""
-
-    status: int
-
-
-class Silent(Struct, frozen=True):
-    """Nothing came in time."""
-
-    over_http: bool = False
-
-
-class Exited(Struct, frozen=True):
-    """The server process ended instead of answering."""
-
-
-Outcome: TypeAlias = Response | Refused | Silent | Exited
+Outcome: TypeAlias = Response | TransportError | RemoteProtocolError
+"""What became of the probe: a response, or what was raised instead."""
 
 # What follows from it.
 
@@ -90,19 +80,21 @@ class _Supported(Struct):
 _TELLS_NOTHING = frozenset({401, 403, 407, 408, 429, 503, 504})
 
 
-def classify(outcome: Outcome, wanted: Sequence[str] = MODERN_VERSIONS, *, corrected: bool = False) -> Verdict:
+def classify(
+    outcome: Outcome, wanted: Sequence[str] = MODERN_VERSIONS, *, corrected: bool = False, over_http: bool = False
+) -> Verdict:
     """Judge a probe. `wanted` are the modern versions to choose from; `corrected`: this was the second one."""
     if isinstance(outcome, Success):
         return _discovered(outcome, wanted)
     if isinstance(outcome, Failure):
         return _failed(outcome.error, wanted, corrected=corrected)
-    if isinstance(outcome, Refused):
+    if isinstance(outcome, HTTPRefused):
         status = outcome.status
         tells_nothing = status in _TELLS_NOTHING or 300 <= status < 400
         return (Impossible if tells_nothing else Handshake)(f"the server answered HTTP {status}")
-    if isinstance(outcome, Silent) and outcome.over_http:
-        return Impossible("the server did not answer")
-    return Handshake("the server left" if isinstance(outcome, Exited) else "the server was silent")
+    if isinstance(outcome, RequestTimeout):
+        return Impossible("the server did not answer") if over_http else Handshake("the server was silent")
+    return Handshake("the server left" if isinstance(outcome, TransportError) else "the server sent no message")
 
 
 def _discovered(response: Success, wanted: Sequence[str]) -> Verdict:
