@@ -210,7 +210,7 @@ class Calls:
             kind = result.result_type if isinstance(result, Result) else _kind(raw)
             if kind is None or kind == COMPLETE:
                 return result
-        asks = kind == InputRequiredResult.result_type and row.may_ask and self.terms.facts.request_meta
+        asks = kind == InputRequiredResult.result_type and row.may_ask and self.terms.asks_in_results
         decoder = _questions_decoder if asks else self._decoders.get(kind)
         if decoder is None:
             raise RemoteProtocolError(f"The result of {row.name} is of type {kind!r}, which is not allowed there")

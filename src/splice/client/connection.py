@@ -41,7 +41,7 @@ from splice.protocol.narrow import narrow
 from splice.protocol.versions import FACTS, Facts
 from splice.protocol.wire import Implementation, NoParams
 from splice.rules import negotiation
-from splice.rules.eras import Era, Stamp, era_of
+from splice.rules.eras import Era, Stamp, era_of, is_version_of_requests
 from splice.transports.base import Link, Outgoing, Receiver
 from splice.transports.tasks import Background
 
@@ -75,6 +75,8 @@ class Terms(Struct, frozen=True, kw_only=True):
     """Our version, capabilities and name, for the requests of our own."""
     told: Mapping[str, Raw]
     """The same by keys of `_meta`, for requests that are passed on: without the log level, which is the sender's."""
+    asks_in_results: bool
+    """A result may be questions that are to be answered first."""
     mirrors: bool
     """HTTP headers repeat marked arguments."""
     server: Implementation
@@ -149,7 +151,7 @@ class Opening(Struct):
             self.shakes_hands = False
             await link.close()
             raise
-        self.shakes_hands = not terms.facts.request_meta
+        self.shakes_hands = not terms.asks_in_results
         return Connection(link, terms)
 
     async def _connect(self) -> Link:
@@ -194,6 +196,7 @@ class Opening(Struct):
             facts=facts,
             stamp=stamp,
             told={} if meta is None else msgspec.json.decode(meta, type=dict[str, Raw]),
+            asks_in_results=is_version_of_requests(version),
             mirrors=self.target.kind == "http" and facts.mirrored_headers,
             server=_server_of(found),
             capabilities=found.capabilities,

@@ -46,8 +46,7 @@ class Facts(Struct, frozen=True, kw_only=True):
 
     version: str
     request_meta: bool = False
-    """Every request carries version, capabilities and log level in its own `_meta`; the server sends none: it asks in
-    its results."""
+    """Every request carries version, capabilities and log level in its own `_meta`."""
     batches: bool = False
     """A JSON array of messages is legal."""
     version_header: bool = False

@@ -24,6 +24,7 @@ from splice.protocol.broken import ends
 from splice.protocol.jsonrpc import MAX_ANSWER_BYTES, BadMessage, Notification, Response
 from splice.protocol.lenient import Remarks
 from splice.protocol.versions import Facts
+from splice.rules.eras import is_version_of_requests
 from splice.transports.base import Link, Outgoing, Receiver, Sender
 from splice.transports.channel import ChannelExchange
 from splice.transports.lines import LineChannel
@@ -136,7 +137,7 @@ class StdioLink(asyncio.SubprocessProtocol, Link):
     def agree(self, facts: Facts | None) -> None:
         """Read batches where this version has them, and requests where a server may send them."""
         self.channel.batches = lambda: facts is not None and facts.batches
-        self.channel.takes_requests = facts is None or not facts.request_meta
+        self.channel.takes_requests = facts is None or not is_version_of_requests(facts.version)
 
     async def exchange(self, outgoing: Outgoing) -> Response:
         """Send a request and wait for its response. Raises `ConnectionClosed`."""
