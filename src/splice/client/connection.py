@@ -205,20 +205,13 @@ class Opening(Struct):
 
     # The probe.
 
-    async def _probe(self, link: Link) -> tuple[negotiation.Verdict, negotiation.Outcome]:
-        verdict, outcome = await self._probe_once(link, self.wanted.probes[-1], again=False)
-        if isinstance(verdict, negotiation.Again):
-            verdict, outcome = await self._probe_once(link, verdict.version, again=True)
-        return verdict, outcome
-
-    async def _probe_once(
-        self, link: Link, version: str, *, again: bool
-    ) -> tuple[negotiation.Verdict, negotiation.Outcome]:
-        """Send one probe. Returns its meaning, and what came of it.
+    async def _probe(self, link: Link, corrected: str | None = None) -> tuple[negotiation.Verdict, negotiation.Outcome]:
+        """Send a probe, and another one if the server names the version. Returns its meaning, and what came of it.
 
         Raises a `TransportError` that says nothing about the server.
         """
-        facts, http = FACTS[version], self.target.kind == "http"
+        version, http = corrected or self.wanted.probes[-1], self.target.kind == "http"
+        facts = FACTS[version]
         link.agree(facts)
         meta = era_of(facts).stamp(Stamp(version, self.capabilities, self.info), None, None)
         seconds = FOR_EVER if http or self.wanted.handshake is None else min(PROBE_SECONDS, self.timeout / 2)
@@ -233,7 +226,10 @@ class Opening(Struct):
             if self.target.kind in _SAYS_NOTHING:
                 raise
             outcome = error
-        return negotiation.classify(outcome, self.wanted.probes, corrected=again, over_http=http), outcome
+        verdict = negotiation.classify(outcome, self.wanted.probes, corrected=corrected is not None, over_http=http)
+        if isinstance(verdict, negotiation.Again):
+            return await self._probe(link, verdict.version)
+        return verdict, outcome
 
     def _no_terms(self, verdict: negotiation.Verdict, outcome: negotiation.Outcome) -> MCPError:
         """Make the error that says why there is no way to speak to this server."""

@@ -15,7 +15,6 @@ import asyncio
 import logging
 import warnings
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from enum import Enum
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast, get_args
 
@@ -82,23 +81,12 @@ def _hint(program: str) -> str:
     return f"; to run this file, name its program too, as in: python {program}" if Path(program).is_file() else ""
 
 
-class State(Enum):
-    """The life of a child. It only ever goes forward."""
-
-    RUNNING = "running"
-    """It may answer."""
-    ENDING = "ending"
-    """It closed its stdin or stdout, or exited: pending calls fail after `LAST_WORDS_SECONDS` at the latest."""
-    CLOSING = "closing"
-    """We shut it down, or have done so."""
-
-
 Part: TypeAlias = Literal["stdin", "stdout", "stderr", "process", "transport"]
 """A part of a child that comes to an end; ``transport`` is the last: the event loop holds nothing of it any more."""
 
 _PARTS: tuple[Part, ...] = get_args(Part)
 """The first three in the order of their file descriptors."""
-_VITAL: frozenset[Part] = frozenset({"stdin", "stdout", "process"})
+_VITAL: tuple[Part, ...] = ("stdin", "stdout", "process")
 """Without one of these no call can succeed any more."""
 
 
@@ -108,7 +96,7 @@ class StdioLink(asyncio.SubprocessProtocol, Link):
     _transport: asyncio.SubprocessTransport
     _input: asyncio.WriteTransport
     _work: asyncio.Task[None]
-    """The work of the state it is in."""
+    """Watches the child, and in the end shuts it down."""
 
     def __init__(self, name: str, receiver: Receiver, on_stderr: Callable[[bytes], None] | None = None) -> None:
         def serve(exchange: ChannelExchange) -> Coroutine[Any, Any, Response]:
@@ -121,7 +109,8 @@ class StdioLink(asyncio.SubprocessProtocol, Link):
         self.channel = LineChannel(self._write, serve, receiver.hear, Sender(kind="stdio"), skip=self._skip)
         self.channel.remark = Remarks(log)
         self.channel.lines.remedy = "; StdioServer(..., max_message=) sets it"
-        self.state = State.RUNNING
+        self._closing = False
+        """We shut it down, or have done so."""
         self._loop = asyncio.get_running_loop()
         self._ends: dict[Part, asyncio.Future[None]] = {part: self._loop.create_future() for part in _PARTS}
         self._junk = 0
@@ -153,18 +142,23 @@ class StdioLink(asyncio.SubprocessProtocol, Link):
 
     def drop(self) -> None:
         """End the child, soon; if its event loop is over, at once."""
-        if self._loop.is_closed() and self.state is not State.CLOSING:
-            self.state = State.CLOSING
+        if not self._closing and self._loop.is_closed():
             processes.end_group(self.pid, force=True)
-        elif self.state is State.RUNNING:
+        elif not self._closing:
             self._loop.call_soon_threadsafe(self._work.cancel)
 
     async def _watch(self) -> None:
-        """Wait for the end of the child. Cancelled while nobody closes the link, since nobody will, close it."""
+        """Wait until the child ends, or closes its stdin or stdout. Then pending calls fail, after its last words.
+
+        Cancelled while nobody closes the link, it does so itself: nobody will.
+        """
         try:
+            await asyncio.wait([self._ends[part] for part in _VITAL], return_when=asyncio.FIRST_COMPLETED)
+            await self._wait_for("stdout", "stderr", "process", seconds=LAST_WORDS_SECONDS)
+            await self.channel.lost(ConnectionClosed(self._why()))
             await self._wait_for("process")
         except asyncio.CancelledError:  # at the end of the event loop, all of its tasks are cancelled at once
-            if self.state is State.RUNNING and not await self._wait_for("process", seconds=SILENT_GRACE_SECONDS):
+            if not self._closing and not await self._wait_for("process", seconds=SILENT_GRACE_SECONDS):
                 try:
                     await self.close()
                 finally:
@@ -173,31 +167,21 @@ class StdioLink(asyncio.SubprocessProtocol, Link):
 
     async def close(self) -> None:
         """Shut the child down and wait until it is gone, even while being cancelled."""
-        if self.state is not State.CLOSING:
-            self._enter(State.CLOSING, self._shut_down())
+        if not self._closing:
+            self._closing = True
+            self._work.cancel()
+            self._work = self._loop.create_task(self._shut_down())
         await finish(self._work)
-
-    def _enter(self, state: State, work: Coroutine[Any, Any, None]) -> None:
-        """Change the state: end the work of the one before, and begin the work of this one."""
-        self._work.cancel()
-        self.state = state
-        self._work = self._loop.create_task(work)
 
     def _ended(self, part: Part) -> None:
         """Take note that a part of the child came to its end."""
         if not self._ends[part].done():
             self._ends[part].set_result(None)
-        if self.state is State.RUNNING and part in _VITAL:
-            self._enter(State.ENDING, self._lose())
 
     async def _wait_for(self, *parts: Part, seconds: float | None = None) -> bool:
         """Wait for parts of the child to come to their end. False when that takes longer than `seconds`."""
         _, pending = await asyncio.wait([self._ends[part] for part in parts], timeout=seconds)
         return not pending
-
-    async def _lose(self) -> None:
-        await self._wait_for("stdout", "stderr", "process", seconds=LAST_WORDS_SECONDS)
-        await self.channel.lost(ConnectionClosed(self._why()))
 
     async def _shut_down(self) -> None:
         reason = ConnectionClosed(self._why())
@@ -222,7 +206,7 @@ class StdioLink(asyncio.SubprocessProtocol, Link):
     def _why(self) -> str:
         """Say why the connection ends, and quote the end of stderr."""
         code = self._transport.get_returncode()
-        if self.state is State.CLOSING:
+        if self._closing:
             text = f"The connection to {self.name} was closed"
         else:
             text = f"{self.name} {'closed its output' if code is None else processes.how_it_ended(code)}"
