@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from msgspec import Raw
 
 from splice.errors import INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR, InternalError, MethodNotFound, RPCError
+from splice.protocol import jsonrpc
 from splice.protocol.jsonrpc import (
     MAX_DEPTH,
     NULL,
@@ -180,20 +181,22 @@ def nested(levels: int, opening: bytes = b"[", closing: bytes = b"]") -> bytes:
     return b'{"jsonrpc":"2.0","method":"a","params":' + opening * (levels - 1) + closing * (levels - 1) + b"}"
 
 
-def test_depth_is_limited() -> None:
+def test_depth_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     assert isinstance(decode(nested(MAX_DEPTH)), Notification)
     with pytest.raises(BadMessage, match="nested deeper than 128 levels") as caught:
         decode(nested(MAX_DEPTH + 1))
     assert caught.value.code == PARSE_ERROR
+    monkeypatch.setattr(jsonrpc, "MAX_DEPTH", 2)
     with pytest.raises(BadMessage, match="nested deeper than 2 levels"):
-        decode(nested(3, b'{"a":', b"1}"), max_depth=2)
+        decode(nested(3, b'{"a":', b"1}"))
 
 
 @pytest.mark.parametrize("method", [b'"a"', b"7"])
-def test_a_limit_beyond_what_the_parser_can_do_is_a_parse_error(method: bytes) -> None:
+def test_a_limit_beyond_what_the_parser_can_do_is_a_parse_error(method: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jsonrpc, "MAX_DEPTH", 1_000_000)
     text = nested(200_000).replace(b'"a"', method)
     with pytest.raises(BadMessage) as caught:
-        decode(text, max_depth=1_000_000)
+        decode(text)
     assert caught.value.code == PARSE_ERROR
 
 
@@ -228,11 +231,13 @@ def test_depth_agrees_with_a_parser(value: object, indent: int | None, ascii_onl
 @given(JSON, st.integers(0, 6))
 def test_check_text_refuses_exactly_what_is_too_deep(value: object, limit: int) -> None:
     text = json.dumps(value).encode()
-    if reference_depth(value) <= limit:
-        check_text(text, max_depth=limit)
-    else:
-        with pytest.raises(BadMessage):
-            check_text(text, max_depth=limit)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jsonrpc, "MAX_DEPTH", limit)
+        if reference_depth(value) <= limit:
+            check_text(text)
+        else:
+            with pytest.raises(BadMessage):
+                check_text(text)
 
 
 SMALL_JSON = st.recursive(
@@ -282,9 +287,10 @@ def test_a_damaged_message_raises_nothing_but_bad_message(message: Message, data
     assert encode(decode(again)) == again
 
 
-def test_a_limit_that_is_too_generous_for_the_decoder_does_no_harm() -> None:
-    with pytest.raises(BadMessage, match="nests too deeply") as caught:
-        decode(nested(100_000), max_depth=1_000_000)
+def test_a_limit_that_is_too_generous_for_the_decoder_does_no_harm(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jsonrpc, "MAX_DEPTH", 1_000_000)
+    with pytest.raises(BadMessage, match="Parse error: maximum recursion depth") as caught:
+        decode(nested(100_000))
     assert caught.value.code == PARSE_ERROR
 
 

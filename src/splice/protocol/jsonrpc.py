@@ -173,13 +173,13 @@ def error_of(failure: Failure) -> RPCError:
     return error
 
 
-def decode(data: bytes, *, max_depth: int = MAX_DEPTH, remark: Remark | None = None) -> Message:
+def decode(data: bytes, *, remark: Remark | None = None) -> Message:
     """Read one message. With `remark`, which is told of it, a response that is not quite JSON is put right.
 
     Raises `BadMessage`: -32700 for what is not JSON in UTF-8, -32600 for JSON that is not a message.
     """
     try:
-        check_text(data, max_depth=max_depth)
+        check_text(data)
         return _classify(_decoder.decode(data), data)
     except msgspec.ValidationError as error:
         with suppress(*_UNREADABLE):
@@ -188,16 +188,16 @@ def decode(data: bytes, *, max_depth: int = MAX_DEPTH, remark: Remark | None = N
                 return _classify(loose, data)
         raise refusal(f"Invalid request: {error}", data) from None
     except _UNREADABLE as error:
-        bad = refusal(_no_json(error), data, code=PARSE_ERROR)
+        bad = refusal(f"Parse error: {error}", data, code=PARSE_ERROR)
         text = mended(data) if bad.answers and remark is not None else None
         if text is None or remark is None:
             raise bad from None
         remark("not quite JSON: NaN is read as null, a lone surrogate as U+FFFD")
-        return decode(text, max_depth=max_depth)
+        return decode(text)
 
 
-def check_text(data: bytes, *, max_depth: int = MAX_DEPTH) -> None:
-    """Refuse what is not UTF-8 or nests deeper than `max_depth`, before any object is built.
+def check_text(data: bytes) -> None:
+    """Refuse what is not UTF-8 or nests deeper than `MAX_DEPTH`, before any object is built.
 
     Raises `BadMessage` with code -32700.
     """
@@ -206,8 +206,8 @@ def check_text(data: bytes, *, max_depth: int = MAX_DEPTH) -> None:
             data.decode()
         except UnicodeDecodeError as error:
             raise refusal(f"Parse error: not UTF-8 at byte {error.start}", data, code=PARSE_ERROR) from None
-    if data.count(b"[") + data.count(b"{") > max_depth and depth(data) > max_depth:
-        raise refusal(f"Parse error: nested deeper than {max_depth} levels", data, code=PARSE_ERROR)
+    if data.count(b"[") + data.count(b"{") > MAX_DEPTH and depth(data) > MAX_DEPTH:
+        raise refusal(f"Parse error: nested deeper than {MAX_DEPTH} levels", data, code=PARSE_ERROR)
 
 
 def depth(data: bytes) -> int:
@@ -262,16 +262,12 @@ def refusal(why: str, first: bytes, last: bytes = b"", *, code: int = INVALID_RE
     except _UNREADABLE as error:
         head = ends(first, last or first)
         if code == INVALID_REQUEST and not last and not isinstance(error, msgspec.ValidationError):
-            why, code = _no_json(error), PARSE_ERROR  # it failed to be a message before it failed to be JSON
+            why, code = f"Parse error: {error}", PARSE_ERROR  # it failed to be a message before it failed to be JSON
     id = head.get("id")
     known = id if isinstance(id, int | str) and not isinstance(id, bool) else None
     bad = BadMessage(why, code=code, id=known)
     bad.answers, bad.text = head.get("method") is None, first
     return bad
-
-
-def _no_json(error: Exception) -> str:
-    return f"Parse error: {'the message nests too deeply' if isinstance(error, RecursionError) else error}"
 
 
 class Lines:
