@@ -10,10 +10,12 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
 import hashlib
 import hmac
 import os
-from binascii import Error as NotBase64
-from binascii import a2b_base64, b2a_base64
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 KEY_BYTES = 32
 """The shortest secret that is taken as a key."""
@@ -27,8 +29,6 @@ TTL_SECONDS = 600.0
 _ID_BYTES = 8
 _NONCE_BYTES = 12
 _EXPIRY_BYTES = 8
-_URL_SAFE = bytes.maketrans(b"+/", b"-_")
-_STANDARD = bytes.maketrans(b"-_", b"+/")
 
 
 class SealBroken(ValueError):  # says what happened, as all our errors do
@@ -36,12 +36,6 @@ class SealBroken(ValueError):  # says what happened, as all our errors do
 
     def __init__(self) -> None:
         super().__init__("not a valid token, or an expired one")
-
-
-class _Cipher(Protocol):
-    def encrypt(self, nonce: bytes, data: bytes, associated_data: bytes | None) -> bytes: ...
-
-    def decrypt(self, nonce: bytes, data: bytes, associated_data: bytes | None) -> bytes: ...
 
 
 class Sealer:
@@ -54,7 +48,7 @@ class Sealer:
         """Other processes may have the keys too: they were given, not made here."""
         ring = list(keys) or [os.urandom(KEY_BYTES)]
         self._keys = {_derive(key, b"id", _ID_BYTES): _derive(key, b"aes", KEY_BYTES) for key in ring}
-        self._ciphers: dict[bytes, _Cipher] = {}
+        self._ciphers: dict[bytes, AESGCM] = {}
         self._first = next(iter(self._keys))
         self._ttl_seconds = ttl_seconds
 
@@ -79,7 +73,7 @@ class Sealer:
             raise SealBroken
         return content[_EXPIRY_BYTES:]
 
-    def _cipher(self, key_id: bytes) -> _Cipher:
+    def _cipher(self, key_id: bytes) -> "AESGCM":
         """Build a cipher when it is first needed: the library takes longer to load than all the rest of a server."""
         cipher = self._ciphers.get(key_id)
         if cipher is None:
@@ -102,15 +96,14 @@ def _derive(key: bytes, purpose: bytes, size: int) -> bytes:
 
 
 def _to_text(token: bytes) -> str:
-    return b2a_base64(token, newline=False).translate(_URL_SAFE).rstrip(b"=").decode()
+    return urlsafe_b64encode(token).rstrip(b"=").decode()
 
 
 def _to_bytes(text: str) -> bytes:
     """Undo `_to_text`, and only that: of all spellings of the same bytes, one is accepted."""
     try:
-        coded = text.encode("ascii").translate(_STANDARD)
-        token = a2b_base64(coded + b"=" * (-len(coded) % 4), strict_mode=True)
-    except (NotBase64, UnicodeEncodeError):
+        token = urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    except ValueError:  # of base64, or of ASCII
         raise SealBroken from None
     if _to_text(token) != text:
         raise SealBroken
