@@ -127,6 +127,9 @@ def test_code_is_told_from_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     [
         ("127.0.0.1:8799/mcp", "did you mean http://127.0.0.1:8799/mcp?"),
         ("localhost:80", "did you mean http://localhost:80?"),
+        ("ftp://h/mcp", "did you mean http://h/mcp?"),
+        ("mcp.json", "Client takes an entry: json.load(file)['mcpServers'][name]"),
+        ("mcp.json#shop", "'mcp.json#shop' is for `splice call`"),
         ("nowhere.py", "there is no file 'nowhere.py'"),
         ("nowhere.py:server", "there is no file 'nowhere.py'"),
         (Path("nowhere.py"), "there is no file 'nowhere.py'"),

@@ -30,8 +30,11 @@ _SHOWN_NAME = 60
 _CODE = re.compile(r".+\.py(:[^\W\d][\w.]*)?|[^\W\d][\w.]*:[^\W\d][\w.]*")
 """A Python file, or something by its name in a file or module."""
 
-_ADDRESS = re.compile(r"[\w.-]+:\d+(/.*)?")
-"""A host and a port."""
+_ADDRESS = re.compile(r"\w+://\S+|[\w.-]+:\d+(/.*)?")
+"""A URL of another kind, or a host and a port."""
+
+_FILE = re.compile(r"\S+\.json(#\S*)?")
+"""A configuration file."""
 
 
 class Target(Protocol):
@@ -169,7 +172,9 @@ def _text(target: str) -> Target:
     if target.startswith(("http://", "https://")):
         return HTTPServer(target)
     if _ADDRESS.fullmatch(target):
-        raise ValueError(f"{target!r} has no scheme: did you mean http://{target}?")
+        raise ValueError(f"{target!r} is no http or https URL: did you mean http://{target.rpartition('://')[2]}?")
+    if _FILE.fullmatch(target):
+        raise ValueError(f"{target!r} is for `splice call`; Client takes an entry: json.load(file)['mcpServers'][name]")
     words = shlex.split(target)
     return _code(target) if len(words) == 1 and _CODE.fullmatch(target) else _command(words)
 
