@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from splice import Context, Image, Server, ToolError
 from splice.types import EmbeddedResource, ImageContent, PromptMessage, ResourceContents, ToolAnnotations
 
-server = Server("shop \x1b[31m", version="1.0", instructions="Look \x1b[2J around.")
+server = Server("shop \x1b[31m", version="1.0", title="The \x1b[1m shop", instructions="Look \x1b[2J around.")
 
 
 @dataclass
@@ -102,7 +102,7 @@ def item(name: str) -> str:
 
 
 @server.prompt(description="Greet \x1b[31msomebody.")
-def greet(name: str, tone: str = "kind") -> str:
+def greet(name: str, tone: Annotated[str, "How \x1b[1m it sounds"] = "kind") -> str:
     return f"Greet {name}, {tone}.\x1b[0m"
 
 

@@ -80,6 +80,48 @@ async def test_what_does_not_fit_is_asked_again(typed: list[str | None], capsys:
     assert "expected boolean, got 'perhaps'" in said
 
 
+LIMITS: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "minLength": 2, "default": "x"},
+        "age": {"type": "integer", "maximum": 120},
+        "tags": {"type": "array", "items": {"type": "string"}, "maxItems": 1},
+    },
+    "required": ["name"],
+}
+
+
+async def test_limits_are_checked_field_by_field(typed: list[str | None], capsys: pytest.CaptureFixture[str]) -> None:
+    typed += ["y", "", "A", "Ann", "200", "40", "a, b", "a", "y"]
+    assert (await ask(requested_schema=LIMITS)).content == {"name": "Ann", "age": 40, "tags": ["a"]}
+    said = capsys.readouterr().err
+    assert said.count("  expected string of length >= 2, got") == 2, said
+    assert "  expected a number <= 120, got 200" in said
+
+
+@pytest.mark.parametrize(
+    ("field", "lines", "content", "prompt"),
+    [
+        ({"type": "integer"}, ["", "many", "40"], {"value": 40}, "  your answer (integer):"),
+        ({"type": "string", "title": "Name"}, ["no"], {"value": "no"}, "  Name:"),
+        ({"type": "boolean"}, ["no"], {"value": False}, "  your answer (y/n):"),
+        ({"enum": ["yes", "no"]}, ["no"], {"value": "no"}, "  your answer (yes/no):"),
+    ],
+)
+async def test_one_value_takes_one_line(
+    typed: list[str | None],
+    capsys: pytest.CaptureFixture[str],
+    field: dict[str, Any],
+    lines: list[str],
+    content: dict[str, Any],
+    prompt: str,
+) -> None:
+    typed += lines
+    result = await ask(requested_schema={"type": "object", "properties": {"value": field}, "required": ["value"]})
+    assert (result.action, result.content, typed) == ("accept", content, [])
+    assert prompt in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("lines", "fields", "action"),
     [
@@ -92,8 +134,13 @@ async def test_what_does_not_fit_is_asked_again(typed: list[str | None], capsys:
         (["no"], {"requested_schema": {"type": "object"}}, "decline"),
         ([None], {"requested_schema": FORM}, "cancel"),
         (["y", "Ann", None], {"requested_schema": FORM}, "cancel"),
-        (["y"], {"requested_schema": {"properties": 5}}, "decline"),
-        (["y"], {"requested_schema": {"properties": {"a": {"enum": 5}}}}, "decline"),
+        (["y", "Ann", "no"], {"requested_schema": FORM}, "decline"),
+        (["y", "Ann", "40", "Cancel"], {"requested_schema": FORM}, "cancel"),
+        ([], {"requested_schema": {"properties": 5}}, "decline"),
+        ([], {"requested_schema": {"properties": {"a": {"enum": 5}}}}, "decline"),
+        (["a"], {"requested_schema": {"properties": {"a": {"pattern": "("}}}}, "decline"),
+        (["no"], {"requested_schema": {"properties": {"a": {"type": "integer"}}}}, "decline"),
+        ([None], {"requested_schema": {"properties": {"a": {"type": "string"}}}}, "cancel"),
         (["y"], {"mode": "url", "url": "https://example.com"}, "accept"),
         ([""], {"mode": "url", "url": "https://example.com"}, "decline"),
         ([None], {"mode": "url", "url": "https://example.com"}, "cancel"),

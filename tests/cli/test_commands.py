@@ -17,7 +17,7 @@ def test_list_shows_everything_on_clean_lines(splice: Splice) -> None:
     done = splice("list", SERVER)
     assert done.code == OK
     lines = done.out.splitlines()
-    assert lines[0] == "shop \\x1b[31m 1.0, protocol 2026-07-28"
+    assert lines[0] == "shop \\x1b[31m 1.0, protocol 2026-07-28  The \\x1b[1m shop"
     assert lines[1] == "Look \\x1b[2J around."
     assert "  add(a: integer, b: integer = 1)" in lines
     assert "      Add two numbers." in lines
@@ -29,12 +29,13 @@ def test_list_shows_everything_on_clean_lines(splice: Splice) -> None:
     assert {"Tools", "Resources", "Resource templates", "Prompts"} <= set(lines)
     assert "  shop://items/{name}" in lines
     assert "  greet(name, tone?)" in lines
+    assert "      tone: How \\x1b[1m it sounds" in lines
     assert ESCAPE not in done.out
 
 
 def test_list_as_json(splice: Splice) -> None:
     listed = splice("list", SERVER, "--json").json
-    assert listed["server"] == {"name": "shop \x1b[31m", "version": "1.0"}
+    assert listed["server"] == {"name": "shop \x1b[31m", "version": "1.0", "title": "The \x1b[1m shop"}
     assert listed["version"] == "2026-07-28"
     assert "add" in [tool["name"] for tool in listed["tools"]]
     assert [each["uriTemplate"] for each in listed["resourceTemplates"]] == ["shop://items/{name}"]
@@ -136,12 +137,21 @@ def test_an_unknown_tool_is_told_the_known_ones(splice: Splice) -> None:
         f"splice: {SERVER} answered with an error: Unknown tool: 'subtract'; there are add, kinds,"
     )
     assert splice("call", SERVER, "subtract", "--json").json["error"]["code"] == -32602
+    assert "Unknown tool: 'ad'. Did you mean 'add'? There are add, kinds," in splice("call", SERVER, "ad").err
 
 
 def test_a_call_that_takes_too_long(splice: Splice) -> None:
     done = splice("call", SERVER, "nap", "seconds=20", "--timeout", "3", "--protocol", "modern")
     assert done.code == FAILED
     assert "--timeout allows more" in done.err
+
+
+@pytest.mark.parametrize("protocol", ["legacy", "modern"])
+def test_sampling_without_a_terminal_says_that_it_needs_one(protocol: str) -> None:
+    done = splice_process("call", SERVER, "guess", "--protocol", protocol)
+    assert done.returncode == FAILED
+    assert b"run this where stdin and stderr are a terminal" in done.stderr
+    assert b"on_sample" not in done.stderr
 
 
 def test_a_question_without_a_terminal_is_declined() -> None:

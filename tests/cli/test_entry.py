@@ -56,13 +56,17 @@ def test_version(splice: Splice) -> None:
     assert splice("--version").out.startswith("splice 0.")
 
 
-def test_an_unknown_command_is_told_the_known_ones(splice: Splice) -> None:
-    done = splice("lst")
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("cal", "there is no command 'cal'. Did you mean 'call'? There are "),
+        ("xyz", "there is no command 'xyz'; there are "),
+    ],
+)
+def test_an_unknown_command_is_told_the_known_ones(splice: Splice, name: str, said: str) -> None:
+    done = splice(name)
     assert done.code == USAGE
-    assert (
-        done.err
-        == "splice: there is no command 'lst'; there are demo, run, list, call, read, prompt, install, completion\n"
-    )
+    assert done.err == f"splice: {said}demo, run, list, call, read, prompt, install, completion\n"
 
 
 @pytest.mark.parametrize(
@@ -92,6 +96,7 @@ def test_an_unknown_command_is_told_the_known_ones(splice: Splice) -> None:
         (["run", SERVER, "--http", "--port", "99999"], "Invalid value for '--port'"),
         (["run", SERVER, "--http", "--host", "0.0.0.0"], "--allowed-host"),
         (["run", f"{SERVER}:nope"], "has no 'nope'"),
+        (["install", "shop", SERVER], "Choose from: claude, claude-code, cursor, "),
     ],
 )
 def test_wrong_usage_exits_2_and_says_what_is_wrong(splice: Splice, words: list[str], message: str) -> None:
@@ -99,7 +104,7 @@ def test_wrong_usage_exits_2_and_says_what_is_wrong(splice: Splice, words: list[
     assert (done.code, done.out) == (USAGE, "")
     assert done.err.startswith("splice: ")
     assert message in done.err
-    assert "Traceback" not in done.err
+    assert done.err.count("\n") == 1
 
 
 def test_debug_adds_the_traceback(splice: Splice) -> None:
@@ -150,6 +155,31 @@ def test_run_answers_on_stdin_and_stdout() -> None:
     assert done.returncode == OK
     assert json.loads(done.stdout)["result"]["structuredContent"] == 3
     assert done.stderr == b""
+
+
+BROKEN_LIFESPAN = """
+from contextlib import asynccontextmanager
+from splice import Server
+
+@asynccontextmanager
+async def life(server):
+    raise OSError("no database")
+    yield
+
+server = Server("broken", lifespan=life)
+"""
+
+
+@pytest.mark.parametrize("options", [(), ("--http", "--port", "0")])
+def test_a_lifespan_that_fails_is_told_with_its_traceback(tmp_path: Path, options: tuple[str, ...]) -> None:
+    path = tmp_path / "broken.py"
+    path.write_text(BROKEN_LIFESPAN)
+    done = splice_process("run", str(path), *options)
+    assert done.returncode == FAILED
+    first, *trace = done.stderr.decode().splitlines()
+    assert first == "splice: The lifespan of broken failed: OSError: no database"
+    assert f'  File "{path}", line 7, in life' in trace
+    assert trace[-1] == "OSError: no database"
 
 
 def test_run_works_with_files_too(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Finding the server in a file."""
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -62,6 +63,16 @@ def test_a_file_finds_its_neighbours_and_keeps_stdout_clean(tmp_path: Path, caps
     text = "print('hello')\nfrom near_by import NAME\nfrom splice import Server\nserver = Server(NAME)\n"
     assert load_server(file(tmp_path, text)).name == "neighbour"
     assert capsys.readouterr() == ("", "hello\n")
+
+
+def test_what_child_processes_print_while_it_is_loaded_goes_to_stderr(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    text = "import os, subprocess\nos.write(1, b'raw\\n')\nsubprocess.run(['echo', 'child'])\n"
+    load_server(file(tmp_path, text + ONE))
+    assert capfd.readouterr() == ("", "raw\nchild\n")
+    os.write(1, b"after\n")
+    assert capfd.readouterr() == ("after\n", "")
 
 
 def test_a_file_named_like_a_module_in_use_hides_nothing(tmp_path: Path) -> None:

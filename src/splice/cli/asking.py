@@ -42,8 +42,16 @@ _SAID: dict[str, Action] = {
 }
 
 
+_LEAVING: dict[str, Action] = {"no": "decline", "cancel": "cancel"}
+"""What ends a form in the midst of it, where it is no value of the field."""
+
+
 class Left(Exception):  # a choice, not a failure
-    """The user ended the input (Ctrl-D) instead of answering."""
+    """The user ended the input (Ctrl-D), or declined, instead of answering."""
+
+    def __init__(self, action: Action = "cancel") -> None:
+        super().__init__(action)
+        self.action: Action = action
 
 
 class Terminal:
@@ -70,9 +78,9 @@ class Terminal:
                 return ElicitResult(action="decline")
             try:
                 return await (_visit(str(params.url)) if params.mode == "url" else _fill_in(params))
-            except Left:
-                tell("Cancelled.")
-                return ElicitResult(action="cancel")
+            except Left as left:
+                tell("Cancelled." if left.action == "cancel" else "Declined.")
+                return ElicitResult(action=left.action)
             except MALFORMED:
                 tell("Declined, as the form is malformed.")
                 return ElicitResult(action="decline")
@@ -134,10 +142,13 @@ async def _visit(url: str) -> ElicitResult:
 
 async def _fill_in(params: ElicitParams) -> ElicitResult:
     schema = cast("dict[str, Any]", params.requested_schema)
-    if not schema.get("properties"):
+    fields = schema.get("properties")
+    if not fields:
         return ElicitResult(
             action=(action := await _decided("Do you agree?")), content={} if action == "accept" else None
         )
+    if len(fields) == 1:  # the question is the message, and what is typed is all that is sent
+        return ElicitResult(action="accept", content=await _fields(schema, {}))
     action = await _decided("Fill in the form?", default="accept")
     content: dict[str, ElicitValue] = {}
     while action == "accept":
@@ -157,8 +168,9 @@ async def _fields(schema: dict[str, Any], before: Mapping[str, ElicitValue]) -> 
     required = schema.get("required", ())
     content: dict[str, ElicitValue] = {}
     for name, field in schema["properties"].items():
-        known = {**field, "default": before[name]} if name in before else field
-        value = await _field(name, known, needed=name in required)
+        known = {**field, "default": before[name]} if name in before else {**field}
+        alone = {**schema, "properties": {name: field}, "required": ()}
+        value = await _field(name, known, alone, needed=name in required)
         if value is not None:
             content[name] = value
     return content
@@ -191,20 +203,38 @@ async def _decided(question: str, *, default: Action | None = None, more: str = 
         tell(f"  Please answer one of {words.lower()}.")
 
 
-async def _field(name: str, field: Mapping[str, Any], *, needed: bool) -> ElicitValue:
-    """Ask for one field until what is typed fits; None: it was left empty."""
-    schema = dict(field)
+async def _field(name: str, schema: dict[str, Any], form: dict[str, Any], *, needed: bool) -> ElicitValue:
+    """Ask for one field until what is typed fits `form`, which has just this one; None: it was left empty.
+
+    Raises `Left` for `no` and `cancel`, unless they fit.
+    """
     while True:
         text = await line(_prompt(name, schema, needed=needed))
-        if not text:
-            if "default" in schema or not needed:
-                return cast("ElicitValue", schema.get("default"))
-            tell("  This one is needed.")
+        if needed and not text and schema.get("default") is None:
+            tell("  This one is needed. Ctrl-D cancels.")
             continue
         try:
-            return _read(text, schema)
+            value = _read(text, schema) if text else cast("ElicitValue", schema.get("default"))
+            if value is not None:
+                _check(name, value, form)
         except ValueError as error:
+            if text.lower() in _LEAVING:
+                raise Left(_LEAVING[text.lower()]) from None
             tell(f"  {safe(str(error))}")
+        else:
+            return value
+
+
+def _check(name: str, value: ElicitValue, form: dict[str, Any]) -> None:
+    """Check a value as the whole form will be. Raises `ValueError`, and `TypeError` for a form nobody can fill in."""
+    from splice.schema.validate import BadSchema, validator  # noqa: PLC0415 - few servers ask by forms
+
+    try:
+        validator(form).check({name: value})
+    except BadSchema as error:
+        raise TypeError(str(error)) from error
+    except ValueError as error:
+        raise ValueError(str(error).removeprefix(f"{name}: ")) from error
 
 
 def _read(text: str, schema: dict[str, Any]) -> ElicitValue:
@@ -217,7 +247,7 @@ def _read(text: str, schema: dict[str, Any]) -> ElicitValue:
 
 
 def _prompt(name: str, schema: dict[str, Any], *, needed: bool) -> str:
-    label = one_line(str(schema.get("title") or name))
+    label = one_line(str(schema.get("title") or ("your answer" if name == "value" else name)))
     about = one_line(str(schema.get("description", "")))
     kinds = kinds_of(schema, schema)
     choices = choices_of(schema.get("items", {}) if kinds == ["array"] else schema, schema)

@@ -12,7 +12,7 @@ from splice.cli.progress import ProgressLine
 from splice.cli.reaching import TARGET_HELP, Reach, output_option, reach_options, talk, words_of
 from splice.cli.saving import binaries, save
 from splice.cli.showing import result_text
-from splice.cli.text import as_json, one_line
+from splice.cli.text import as_json, listed
 from splice.types import CallToolResult
 
 
@@ -82,5 +82,4 @@ async def _explained(client: Client, name: str, error: RPCError) -> RPCError:
         return error
     if name in known:
         return error
-    message = f"{error.message}; there are {', '.join(map(one_line, known))}"
-    return type(error)(message, error.data, code=error.code)
+    return type(error)(listed(error.message, known), error.data, code=error.code)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from splice.cli.commands import COMMANDS, command_of
 from splice.cli.failures import escape_logs, tell
 from splice.cli.outcomes import FAILED, INTERRUPTED, OK, USAGE, Stop
+from splice.cli.text import listed
 
 HELP = f"""Usage: splice COMMAND [ARGUMENTS]
 
@@ -87,7 +88,9 @@ def _dispatch(words: list[str]) -> int:
         case ["--help" | "-h" | "help", *_]:
             print(HELP, end="")
         case [name, *_]:
-            raise Stop(USAGE, f"there is no command {name!r}; there are {', '.join(COMMANDS)}")
+            from splice.schema.near import meant  # noqa: PLC0415 - the same
+
+            raise Stop(USAGE, listed(f"there is no command {name!r}{meant(name, COMMANDS)}", COMMANDS))
         case _:
             print(HELP, end="", file=sys.stderr)
             return USAGE
@@ -107,5 +110,6 @@ def _command(name: str, words: list[str]) -> int:
     except click.exceptions.Exit as end:  # --help
         return end.exit_code
     except click.UsageError as error:
-        usage = error.ctx.get_usage() + "\n" if error.ctx is not None else ""
-        raise Stop(USAGE, f"{error.format_message()}\n{usage}Try `splice {name} --help`.") from error
+        message = " ".join(error.format_message().split())
+        stop = "" if message.endswith((".", "?", "!")) else "."
+        raise Stop(USAGE, f"{message}{stop} Try `splice {name} --help`") from error

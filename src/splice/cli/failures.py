@@ -41,7 +41,7 @@ def tell(error: Exception, *, debug: bool, json: bool) -> None:
         sys.stdout.flush()
     hint = "" if debug or known else "; --debug shows where"
     print(f"splice: {safe(message)}{hint}", file=sys.stderr)
-    if isinstance(error, Stop) and error.said:
+    if isinstance(error, Stop) and error.said and not debug:
         print(error.said, file=sys.stderr)
 
 

@@ -86,7 +86,8 @@ def _show(client: Client, offers: dict[str, list[Any]], *, complete: bool) -> No
     out = console()
     server = client.server_info
     name, version = one_line(server.name) or "a server without a name", one_line(server.version)
-    out.print(Text.assemble((name, "bold"), f"{f' {version}' if version else ''}, protocol {client.protocol_version}"))
+    about = f"{f' {version}' if version else ''}, protocol {client.protocol_version}  {title_of(server)}".rstrip()
+    out.print(Text.assemble((name, "bold"), about))
     if client.instructions:
         out.print(Text(safe(client.instructions).strip(), "italic"))
     for kind, heading in HEADINGS.items():
@@ -114,3 +115,7 @@ def _lines(offer: Offer) -> Iterable[Text]:
     if offer.description is not None:
         for each in safe(offer.description).strip().splitlines():
             yield Text(f"      {each}")
+    if isinstance(offer, Prompt):
+        for argument in offer.arguments or ():
+            if argument.description is not None:
+                yield Text(f"      {one_line(argument.name)}: {one_line(argument.description)}")

@@ -4,17 +4,20 @@ A name may also be that of a function that makes the server. A file inside a pac
 that its relative imports work.
 """
 
+import os
 import re
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, redirect_stdout
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from traceback import extract_tb
 from types import ModuleType
+from typing import Any
 
 from splice import Server
+from splice.cli.failures import trace
 from splice.cli.outcomes import FAILED, USAGE, Stop
 
 _MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
@@ -48,14 +51,26 @@ def run_file(target: str) -> None:
         print(
             f"{server.name} waits for a client on stdin. Try: splice list {target} (Ctrl-C ends this)", file=sys.stderr
         )
-    server.run()
+    serve(server.run)
+
+
+def serve(run: Callable[..., None], *given: Any, **options: Any) -> None:
+    """Run a server. Raises `Stop` with the traceback of a lifespan that failed, and what `run` raises."""
+    try:
+        run(*given, **options)
+    except RuntimeError as error:
+        if error.__cause__ is None:
+            raise
+        stop = Stop(FAILED, str(error))
+        stop.said = trace(error.__cause__).rstrip()
+        raise stop from error
 
 
 @contextmanager
 def _loading(target: str, path: Path) -> Generator[None]:
-    """Let the prints of the code go to stderr, and tell what it raises in one line."""
+    """Let what the code and its child processes print go to stderr, and tell what it raises in one line."""
     try:
-        with redirect_stdout(sys.stderr):
+        with redirect_stdout(sys.stderr), _stdout_is_stderr():
             yield
     except Stop:
         raise
@@ -66,6 +81,18 @@ def _loading(target: str, path: Path) -> Generator[None]:
             FAILED,
             f"{target} ended itself while it was loaded; put what runs the server under `if __name__ == '__main__':`",
         ) from error
+
+
+@contextmanager
+def _stdout_is_stderr() -> Generator[None]:
+    """Make fd 1 stderr for a while: stdout is for the protocol, whoever writes to it."""
+    stdout = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        os.dup2(stdout, 1)
+        os.close(stdout)
 
 
 def _import_module(name: str) -> ModuleType:

@@ -17,7 +17,8 @@ INTERRUPTED = 130
 class Stop(Exception):
     """Ends a command with an exit code and one line that says what happened, where, and what to do.
 
-    `shown` is the failed result, if it was printed already. `said` is what the server wrote to stderr about it.
+    `shown` is the failed result, if it was printed already. `said` is what the server wrote to stderr about it,
+    or where its code failed.
     """
 
     def __init__(self, code: int, message: str, *, shown: str = "") -> None:

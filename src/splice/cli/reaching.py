@@ -24,6 +24,12 @@ TARGET_HELP = (
     "configuration (mcp.json#name), or a command after `--`."
 )
 
+_NOT_OFFERED = {
+    "on_sample": "to answer for a model yourself, run this where stdin and stderr are a terminal",
+    "roots": "the command line offers none",
+}
+"""What to say in place of the option of `Client` that would answer the server's question."""
+
 
 class Reach(TypedDict):
     """The options of every command that talks to a server."""
@@ -131,6 +137,8 @@ def told(error: BaseException) -> str:
     """Say what happened, and what to do where we know."""
     text = safe(str(error)) or type(error).__name__
     if isinstance(error, RPCError):
+        for option, why in _NOT_OFFERED.items():
+            text = text.replace(f"pass {option}= to Client", why)
         return f"{text} (code {error.code})"
     if isinstance(error, RequestTimeout):
         return f"{text}; --timeout allows more"

@@ -5,7 +5,7 @@ from functools import partial
 
 import click
 
-from splice.cli.loading import is_code, load_server, run_file
+from splice.cli.loading import is_code, load_server, run_file, serve
 from splice.cli.outcomes import FAILED, OK, USAGE, Stop
 from splice.cli.reaching import files
 
@@ -42,7 +42,7 @@ def command(
     options = {"host": host, "port": port, "path": path, "allowed_hosts": allowed_host or None} if http else {}
     run: Callable[..., None] = _with_reload(target) if reload else load_server(target).run
     try:
-        run("http" if http else "stdio", **options)
+        serve(run, "http" if http else "stdio", **options)
     except ValueError as error:
         raise Stop(USAGE, f"{error} (--allowed-host)" if "allowed_hosts" in str(error) else str(error)) from error
     except OSError as error:

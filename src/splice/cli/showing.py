@@ -12,6 +12,7 @@ from splice.types import (
     ContentBlock,
     EmbeddedResource,
     ImageContent,
+    Implementation,
     Prompt,
     Resource,
     ResourceContents,
@@ -85,7 +86,7 @@ def tool_marks(tool: Tool) -> str:
     return f"[{marks}]" if marks else ""
 
 
-def title_of(offer: Tool | Prompt | Resource | ResourceTemplate) -> str:
+def title_of(offer: Implementation | Tool | Prompt | Resource | ResourceTemplate) -> str:
     """Write the name for people; empty if there is none that says more than the other."""
     hints = offer.annotations if isinstance(offer, Tool) else None
     title = one_line(offer.title or (hints.title if hints else None) or "")

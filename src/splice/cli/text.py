@@ -5,6 +5,7 @@ reading or cannot be seen. They are written out instead (`\x1b`, `\u202e`).
 """
 
 import unicodedata
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -27,6 +28,12 @@ def safe(text: str) -> str:
 def one_line(text: str) -> str:
     """Make text safe and one line of it, for names and headings."""
     return " ".join(safe(text).split())
+
+
+def listed(message: str, known: Iterable[str]) -> str:
+    """Add what there is to a message that says what there is not."""
+    joint = " There are" if message.endswith((".", "?", "!")) else "; there are"
+    return f"{message}{joint} {', '.join(map(one_line, known))}"
 
 
 def as_json(value: Any) -> str:
