@@ -103,16 +103,16 @@ class ToolEntry:
         return tool_result(value, self._dump, structured=self._structured)
 
     def _repaired(self, call: Call, refused: BadArguments) -> dict[str, Any]:
-        """Read arguments once more, as they were meant. Raises `refused` where that is not clear, or not wanted."""
+        """Read arguments once more, as they were meant.
+
+        Raises `refused` where nothing can be repaired, or is to be, and `BadArguments` for what is left after repairs.
+        """
         if call.home.strict or call.params.arguments is None:
             raise refused
         json, repairs = repaired(self.definition.input_schema, call.params.arguments)
-        try:
-            arguments = self._arguments(Raw(json)) if repairs else None
-        except BadArguments:
-            arguments = None
-        if arguments is None:
+        if not repairs:
             raise refused
+        arguments = self._arguments(Raw(json))
         log.info("repaired arguments of %s: %s", self.definition.name, ", ".join(each["path"] for each in repairs))
         call.repairs = repairs
         return arguments
