@@ -229,8 +229,11 @@ class Server:
         """Decorate an async function that answers plain HTTP at `path`, beside the MCP endpoint.
 
         It takes nothing, or an `HTTPRequest`, and returns text, bytes, an ASGI response such as Starlette's, or what is
-        sent as JSON. Raises `TypeError` for another function, `ValueError` for a path without its slash, or taken.
+        sent as JSON. Raises `TypeError` for another function and when used without a path, `ValueError` for a path
+        without its slash, with a variable, or taken, and for methods that are not a list of methods.
         """
+        if not isinstance(path, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # what decorates a function, bare
+            raise TypeError('a route needs a path: @server.route("/health")')
         from splice.transports.http.routes import add_route  # noqa: PLC0415 - stdio must not load the HTTP endpoint
 
         return _decorator(lambda given: add_route(self.service, path, given, methods))

@@ -1,5 +1,6 @@
 """Plain HTTP routes beside the endpoint."""
 
+import re
 from typing import Any
 
 import pytest
@@ -55,7 +56,8 @@ async def test_what_a_function_returns_is_sent(
 async def test_the_endpoint_is_served_beside_them() -> None:
     body, headers = modern("missing")
     assert (await browser(path="/mcp").post(body, headers)).json["error"]["code"] == -32602
-    assert (await browser(path="/mcp").send("GET", path="/nowhere")).status == 404
+    nowhere = await browser(path="/mcp").send("GET", path="/nowhere")
+    assert (nowhere.status, nowhere.json["error"]["message"][-20:]) == (404, "MCP endpoint is /mcp")
 
 
 async def test_a_function_may_read_the_request() -> None:
@@ -96,7 +98,26 @@ def test_what_cannot_be_a_route_is_refused() -> None:
     for fn in (lambda: "ok", two):
         with pytest.raises(TypeError, match="the route /x needs an `async def`"):
             server.route("/x")(fn)
-    with pytest.raises(ValueError, match="'/health'"):
-        server.route("health")(health)
-    with pytest.raises(ValueError, match="a route /health already"):
-        server.route("/health/")(health)
+    with pytest.raises(TypeError, match=r'a route needs a path: @server.route\("/health"\)'):
+        server.route(health)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize(
+    ("path", "methods", "why"),
+    [
+        ("health", ["GET"], "'/health'"),
+        ("/health/", ["GET"], "a route /health already"),
+        ("/items/{id}", ["GET"], "the route /items/{id} is one path, without variables"),
+        ("/x", "POST", "a list of methods such as ['GET', 'POST'], not 'POST'"),
+        ("/x", ["FETCH"], "not ['FETCH']"),
+        ("/x", [], "not []"),
+    ],
+)
+def test_what_would_never_be_reached_is_refused(path: str, methods: Any, why: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(why)):
+        server.route(path, methods)(health)
+
+
+def test_the_endpoint_hides_no_route() -> None:
+    with pytest.raises(ValueError, match="path='/health/' is that of a route already"):
+        server.http_app(path="/health/")

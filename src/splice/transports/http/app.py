@@ -97,6 +97,8 @@ class HTTPApp:
         self._max_body = given.get("max_body", MAX_BODY_BYTES)
         path = given.get("path")
         self._path = None if path is None else path.rstrip("/") or "/"
+        if self._path in service.routes:
+            raise ValueError(f"path={path!r} is that of a route already: it would never be reached")
         self._visits = Visits(self._begin_to_stop)
         self._leg = SessionLeg(
             service,

@@ -5,6 +5,7 @@ They are reached as the endpoint is: through the same checks of Host and Origin,
 
 import inspect
 from collections.abc import Callable, Coroutine, Iterable, Mapping
+from http import HTTPMethod
 from typing import Any, cast
 from urllib.parse import parse_qsl
 
@@ -32,16 +33,22 @@ class HTTPRequest(Struct, frozen=True):
 def add_route(service: Service, path: str, fn: Callable[..., Coroutine[Any, Any, Any]], methods: Iterable[str]) -> None:
     """Let an async function answer at `path`.
 
-    Raises `TypeError` for another function, `ValueError` for a path without its slash, or that is taken.
+    Raises `TypeError` for another function, `ValueError` for a path without its slash, with a variable, or that is
+    taken, and for methods that are not a list of methods.
     """
     if not inspect.iscoroutinefunction(fn) or len(inspect.signature(fn).parameters) > 1:
         raise TypeError(f"the route {path} needs an `async def` function that takes nothing, or an HTTPRequest")
     if path[:1] != "/":
         raise ValueError(f"a route begins with a slash: '/{path}'")
+    if "{" in path:
+        raise ValueError(f"the route {path} is one path, without variables: take them from the query of an HTTPRequest")
+    known = [] if isinstance(methods, str) else [each.upper() for each in methods]
+    if not known or not HTTPMethod.__members__.keys() >= set(known):
+        raise ValueError(f"the route {path} takes a list of methods such as ['GET', 'POST'], not {methods!r}")
     path = path.rstrip("/") or "/"
     if path in service.routes:
         raise ValueError(f"there is a route {path} already; one function answers all methods of a path")
-    service.routes = {**service.routes, path: Route(fn, methods)}
+    service.routes = {**service.routes, path: Route(fn, known)}
 
 
 class Route:
@@ -50,7 +57,7 @@ class Route:
     def __init__(self, fn: Callable[..., Coroutine[Any, Any, Any]], methods: Iterable[str]) -> None:
         self._fn = fn
         self._wants_request = bool(inspect.signature(fn).parameters)
-        self._methods = sorted({each.upper() for each in methods} | ({"HEAD"} if "GET" in methods else set()))
+        self._methods = sorted({*methods, *(["HEAD"] if "GET" in methods else [])})
 
     async def answer(self, scope: Scope, headers: Headers, body: bytes, receive: Receive, send: Send) -> None:
         """Send what the function returns: text, bytes, an ASGI response, or anything else as JSON."""
