@@ -60,6 +60,12 @@ async def test_the_endpoint_is_served_beside_them() -> None:
     assert (nowhere.status, nowhere.json["error"]["message"][-20:]) == (404, "MCP endpoint is /mcp")
 
 
+@pytest.mark.parametrize("path", ["/shop", "/shop/nowhere"])
+async def test_a_mounted_endpoint_names_its_whole_path(path: str) -> None:
+    refused = await browser(path="/mcp").send("GET", path=path, root_path="/shop")
+    assert refused.json["error"]["message"].endswith("; the MCP endpoint is /shop/mcp")
+
+
 async def test_a_function_may_read_the_request() -> None:
     answer = await browser().send("POST", b"hi", {"x-a": "1"}, path="/echo", query_string=b"a=1&b=%20&a=2&c")
     assert answer.json == {"method": "POST", "q": {"a": "2", "b": " ", "c": ""}, "x": "1", "body": "hi"}

@@ -177,8 +177,9 @@ class HTTPApp:
             raise Refusal(503, InternalError("The server is shutting down"), [(b"retry-after", b"1"), CLOSE])
         path: str = scope["path"].removeprefix(scope.get("root_path", "")).rstrip("/") or "/"
         route: Route | None = self._service.routes.get(path)
-        if route is None and self._path not in (None, path):
-            raise Refusal(404, InvalidRequest(f"There is nothing here; the MCP endpoint is {self._path}"))
+        if route is None and self._path is not None and self._path != path:
+            endpoint = scope.get("root_path", "") + self._path
+            raise Refusal(404, InvalidRequest(f"There is nothing here; the MCP endpoint is {endpoint}"))
         return route
 
     async def _receive(self, visit: Visit, headers: Headers) -> bytes:
