@@ -169,4 +169,6 @@ def test_a_server_may_serve_on_one_loop_after_the_other() -> None:
         return await Caller(server, MODERN[0]).text("state")
 
     assert asyncio.run(serve()) == "state 1"
-    assert asyncio.run(serve()).startswith("state")
+    assert asyncio.run(serve()) == "state 3"
+    assert record.events == ["enter s", "leave"] * 2
+    assert record.tasks[0] is record.tasks[1]

@@ -1,12 +1,12 @@
-"""The lifespan of a server: entered before the first request, left when the server stops.
+"""The lifespan of a server: entered before the first request, left when the server stops or its event loop closes.
 
 One task of its own enters and leaves the user's context manager, whoever asks for it, so that a cancel scope in it
-never crosses tasks; nothing has to be wired into the application that mounts the server.
+never crosses tasks; nothing has to be wired into the application that mounts the server for it to be entered.
 """
 
 import asyncio
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from typing import Any
 
 
@@ -42,7 +42,8 @@ class Life:
         try:
             async with self._lifespan() as state:
                 ready.set_result(state)
-                await self._over.wait()
+                with suppress(asyncio.CancelledError):  # an event loop that closes cancels its tasks: that is the end too
+                    await self._over.wait()
         except Exception as error:
             if ready.done():
                 raise

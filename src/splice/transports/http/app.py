@@ -154,7 +154,7 @@ class HTTPApp:
         """Stop serving: streams end with their result, calls may finish for a while, the rest gets an error.
 
         To be called when the listener is told to stop, before it waits for its connections. Twice is fine. Below
-        uvicorn it happens by itself, but nobody waits for it.
+        uvicorn it happens by itself while streams are open, but nobody waits for it.
         """
         await asyncio.shield(self._begin_to_stop(drain_seconds))
 
