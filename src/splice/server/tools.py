@@ -136,7 +136,7 @@ def _limited(invoke: Invoke, name: str, seconds: float | None) -> Invoke:
     """Call a function for so long, and then cancel it and tell the model. Raises `ValueError` for no time at all."""
     if seconds is None:
         return invoke
-    if seconds <= 0:
+    if not isinstance(seconds, (int, float)) or not seconds > 0:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise ValueError(f"tool {name!r}: timeout is a number of seconds above 0, not {seconds!r}")
 
     async def limited(**arguments: Any) -> Any:
