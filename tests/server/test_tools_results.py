@@ -301,5 +301,6 @@ async def test_the_limit_of_a_tool_is_not_any_other() -> None:
     caller = await Caller(server, NEWEST, answers=lambda *_: {"roots": [{"uri": "file:///a"}]}).open()
     assert text_of(await caller.call("raising")).startswith("The tool raising failed: TimeoutError")
     assert await caller.text("quick") == "file:///a"
-    with pytest.raises(ValueError, match=r"^tool 't': timeout is a number of seconds above 0, not 0$"):
-        server.add_tool(quick, name="t", timeout=0)
+    for bad in (0, "5", float("nan")):
+        with pytest.raises(ValueError, match=f"^tool 't': timeout is a number of seconds above 0, not {bad!r}$"):
+            server.add_tool(quick, name="t", timeout=bad)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]

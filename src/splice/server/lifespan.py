@@ -42,7 +42,7 @@ class Life:
         try:
             async with self._lifespan() as state:
                 ready.set_result(state)
-                with suppress(asyncio.CancelledError):  # an event loop that closes cancels its tasks: that is the end too
+                with suppress(asyncio.CancelledError):  # as an event loop that closes does to its tasks
                     await self._over.wait()
         except Exception as error:
             if ready.done():
