@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from splice import Context
+from splice import Context, Server
 from splice.protocol.prompts import Prompt
 from splice.server.handlers import FeatureOptions, Handler, invoker
 from splice.server.threads import Bridge, Threads
@@ -91,6 +91,20 @@ async def test_a_cancelled_def_lets_go_of_what_it_waits_for() -> None:
     await until(ended.is_set)
     assert task.cancelled()
     assert isinstance(seen[0], asyncio.CancelledError)
+
+
+@pytest.mark.parametrize(
+    ("add", "option", "end"),
+    [
+        (Server.tool, "tags", ", timeout"),
+        (Server.tool, "titel", r"Did you mean 'title'\?"),
+        (Server.prompt, "validate", ", blocking"),
+        (lambda server, **options: server.resource("a:b", **options), "mimetype", r"Did you mean 'mime_type'\?"),
+    ],
+)
+def test_an_option_that_is_not_there_is_told_those_that_are(add: Any, option: str, end: str) -> None:
+    with pytest.raises(TypeError, match=rf"^there is no option '{option}'; there are name, title, .*{end}$"):
+        add(Server("s"), **{option: 1})(lambda: "")
 
 
 def test_what_the_author_says_wins_over_what_the_function_says() -> None:

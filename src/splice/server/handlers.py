@@ -30,6 +30,7 @@ from splice.protocol.wire import Icon, Named
 from splice.schema.annotations import UNIONS, is_annotated
 from splice.schema.foreign import encode_hook
 from splice.schema.functions import Signature
+from splice.schema.near import meant
 from splice.server.call import Call, InputRequired
 from splice.server.context import Context
 from splice.server.definitions import checked
@@ -81,8 +82,20 @@ class Handler(Struct, frozen=True, eq=False):
     """The parameter that takes the context."""
 
     @classmethod
-    def of(cls, fn: Callable[..., Any], options: FeatureOptions, threads: Threads) -> "Handler":
-        """Read a function's signature. Raises `TypeError` for one that cannot be called by name."""
+    def of(
+        cls,
+        fn: Callable[..., Any],
+        options: FeatureOptions,
+        threads: Threads,
+        known: type[FeatureOptions] = FeatureOptions,
+    ) -> "Handler":
+        """Read a function's signature.
+
+        Raises `TypeError` for one that cannot be called by name, and for options that are not among those of `known`.
+        """
+        there = known.__annotations__
+        for option in options.keys() - there.keys():
+            raise TypeError(f"there is no option {option!r}; there are {', '.join(there)}{meant(option, there)}")
         signature = Signature(fn, skip=_is_context, opaque=(*OPAQUE, InputRequired))
         name: str = getattr(fn, "__name__", type(fn).__name__)
         invoke = invoker(fn, is_async=signature.is_async, blocking=options.get("blocking", True), threads=threads)

@@ -89,7 +89,7 @@ class Resources(Features):
         Raises `TypeError` when the function's parameters are not the template's variables, `ValueError` for a template
         that is malformed or cannot be matched, for a URI that is not one or is taken, and for options that do not fit.
         """
-        handler, template = Handler.of(fn, options, self._threads), UriTemplate(uri)
+        handler, template = Handler.of(fn, options, self._threads, ResourceOptions), UriTemplate(uri)
         _check_parameters(handler, uri, set(template.variables))
         if template.variables:
             family = handler.define(ResourceTemplate, options, uri_template=uri)

@@ -60,7 +60,7 @@ class ToolEntry:
 
         Raises `TypeError` for one that cannot be called by name, `ValueError` for options that do not fit.
         """
-        handler = Handler.of(fn, options, threads)
+        handler = Handler.of(fn, options, threads, ToolOptions)
         said, given, promised = handler.signature, options.get("input_schema"), options.get("output_schema")
         schemas = {"input_schema": said.input_schema, "output_schema": said.output_schema}
         self.definition = handler.define(Tool, options, **schemas)
