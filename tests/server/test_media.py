@@ -71,6 +71,9 @@ def test_contents_are_written_by_the_first_type_that_is_known() -> None:
         (File(data=b"x", format="txt"), "text/plain"),
         (File(data=b"x", format="odd1"), "application/odd1"),
         (Image(b"x", "image/x", format="png"), "image/x"),
+        (Image(b"x", format="image/png"), "image/png"),
+        (File(b"x", format="text/csv"), "text/csv"),
+        (Audio("a.webm", "audio/webm"), "audio/webm"),
     ],
 )
 def test_names_that_people_know(media: Image | Audio | File, kind: str) -> None:
@@ -84,6 +87,19 @@ def test_media_are_made_of_one_thing(make: Any) -> None:
             make(**given)
     with pytest.raises(ValueError, match=r"^'png' is not a MIME type such as .*; write format='png'$"):
         make(b"x", "png")
+
+
+@pytest.mark.parametrize(
+    ("make", "given", "kind"),
+    [
+        (Image, {"source": "mcp.json"}, "application/json"),
+        (Image, {"source": b"x", "format": "mp3"}, "audio/mpeg"),
+        (Audio, {"source": b"x", "mime_type": "image/png"}, "image/png"),
+    ],
+)
+def test_an_image_is_not_a_sound_nor_another_file(make: Any, given: Any, kind: str) -> None:
+    with pytest.raises(ValueError, match=f"{make.__name__} takes .*, not {kind}; say mime_type=, or send it as File"):
+        make(**given)
 
 
 def test_a_relative_path_tells_its_name_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,6 +120,8 @@ def test_only_regular_files_are_read(tmp_path: Path) -> None:
 async def test_files_are_read_on_a_thread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, threads = tmp_path / "a.txt", list[int]()
     path.write_text("x", encoding="utf-8")
+    picture = tmp_path / "a.png"
+    picture.write_bytes(b"png")
     read = Media.read
 
     def noting(self: Media) -> bytes:
@@ -120,7 +138,7 @@ async def test_files_are_read_on_a_thread(tmp_path: Path, monkeypatch: pytest.Mo
 
     @server.tool
     async def several() -> list[Any]:
-        return ["a", Image(path), File(b"b")]
+        return ["a", Image(picture), File(b"b")]
 
     server.add_resource(one, "x://one")
     server.add_prompt(several)

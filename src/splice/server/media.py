@@ -40,7 +40,8 @@ class Media:
     ) -> None:
         """Take bytes or a path, as the first argument or by name, and a MIME type or a `format`.
 
-        Raises `TypeError` for none or two of them, `ValueError` for a MIME type that is not one.
+        Raises `TypeError` for none or two of them, `ValueError` for a MIME type that is not one, or of another family:
+        an image is not a sound.
         """
         given = [each for each in (source, data, path) if each is not None]
         if len(given) != 1:
@@ -48,10 +49,15 @@ class Media:
         if mime_type is not None and "/" not in mime_type:
             raise ValueError(f"{mime_type!r} is not a MIME type such as {self.usual}; write format={mime_type!r}")
         self.source: bytes | str | Path = given[0]
+        family = self.usual.partition("/")[0]
         if format is not None and mime_type is None:
-            guessed = mimetypes.guess_type(f"x.{format}")[0] or f"{self.usual.partition('/')[0]}/{format}"
-            mime_type = guessed.replace("/x-", "/")
+            named = format if "/" in format else mimetypes.guess_type(f"x.{format}")[0]
+            mime_type = (named or f"{family}/{format}").replace("/x-", "/")
         self.mime_type = mime_type
+        if self.usual != BINARY and not self.kind().startswith(f"{family}/"):
+            raise ValueError(
+                f"{type(self).__name__} takes {family}/..., not {self.kind()}; say mime_type=, or send it as File"
+            )
 
     def read(self) -> bytes:
         """Read the file. Raises `OSError`, also for what is not a regular file: a pipe may never end."""
