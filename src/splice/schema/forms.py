@@ -8,19 +8,20 @@ https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#requ
 """
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, cast
 
 import msgspec
 from msgspec import Struct, defstruct
 
 from splice.schema.annotations import name_of
-from splice.schema.schemas import Schema, resolved, whole, without_null
+from splice.schema.schemas import Schema, is_object, resolved, whole, without_null
 from splice.schema.types import BadArguments, Shape, Types, bad_arguments
 
 __all__ = ["BadArguments", "apply_defaults", "form_schema", "read_form"]
 
 _FORMATS = ("email", "uri", "date", "date-time")
+_HOLD = "forms hold text, numbers, booleans, choices of texts and lists of such choices"
 _PRIMITIVES = ("string", "number", "integer", "boolean")
 
 
@@ -36,13 +37,17 @@ class _Form(Struct, frozen=True):
 
 
 def form_schema(model: type[Any] | dict[str, Any]) -> dict[str, Any]:
-    """Give the schema that asks for a model; a schema written by hand is passed on as it is.
+    """Give the schema that asks for a model; a schema of an object, written by hand, is passed on as it is.
 
     Raises `TypeError` for a model that is not a flat form, `ValueError` for a schema that is not valid.
     """
     if isinstance(model, dict):
+        if model.get("type") != "object" or not is_object(model.get("properties")):
+            raise TypeError(f'{model} is not a form: a schema is {{"type": "object", "properties": {{...}}}}')
         _check_by(model)
         return model
+    if not isinstance(model, Hashable):
+        raise TypeError(f"{model!r} is not a form: declare a class with fields, or a choice, Literal[...]")
     return _form(cast("Any", model)).schema
 
 
@@ -86,7 +91,8 @@ def _form(model: Any) -> _Form:
         shape = types.read(defstruct(name_of(model), [("value", model)]))
         root = resolved(shape.schema, types.defs)
     if root.get("type") != "object" or "properties" not in root:
-        raise TypeError(f"{name_of(model)} is not a form: declare a class with fields")
+        shown = name_of(model) if isinstance(model, type) else model
+        raise TypeError(f"{shown} is not a form: declare a class with fields; {_HOLD}")
     needed = set(cast("list[str]", root.get("required", [])))
     properties: dict[str, Schema] = {}
     required: list[str] = []
@@ -95,9 +101,7 @@ def _form(model: Any) -> _Form:
         whole_field = resolved(given, types.defs)
         schema = resolved(without_null(whole_field), types.defs)
         if not _is_field(schema):
-            raise TypeError(
-                f"{name_of(model)}.{name}: forms hold text, numbers, booleans, choices and lists of choices"
-            )
+            raise TypeError(f"{name_of(model)}.{name}: {_HOLD}")
         properties[name] = _tidied(schema)
         if name in needed and schema is whole_field:
             required.append(name)
