@@ -24,7 +24,7 @@ from splice.schema.repairs import repaired
 from splice.schema.schemas import is_object
 from splice.server.call import Call, InputRequired, Publish
 from splice.server.context import Context
-from splice.server.failures import culprit, is_meant, questions_in, report
+from splice.server.failures import culprit, ends_the_task, is_meant, questions_in, report
 from splice.server.handlers import FeatureOptions, Handler, Invoke, block_of, error_result, loaded, tool_result
 from splice.server.sources import Entry, Features, Listing, Local
 from splice.server.threads import Threads
@@ -222,7 +222,9 @@ class Tools(Features):
             _check_headers(tool, params.arguments, call.sender.headers)
         try:
             result = await tool.run(call)
-        except (Exception, BaseExceptionGroup) as error:  # noqa: BLE001 - the policy decides what of it leaves
+        except BaseException as error:
+            if ends_the_task(error):
+                raise
             result = _failed(call, error)
         if call.repairs and isinstance(result, CallToolResult):
             result.meta = (result.meta or {}) | {REPAIRED: call.repairs}
