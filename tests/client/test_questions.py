@@ -7,8 +7,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from splice import Client, Context, Server
 from splice.client.questions import Answers, AnyRoot, ElicitAnswer, Question, Questions, Roots
-from splice.errors import LocalProtocolError, RPCError, Unanswered
+from splice.errors import InternalError, LocalProtocolError, RPCError, Unanswered
 from splice.protocol.capabilities import ClientCapabilities, ServerCapabilities
 from splice.protocol.content import TextContent
 from splice.protocol.input import CreateMessageResult, ElicitParams, ElicitResult, InputRequest, Root
@@ -112,6 +113,32 @@ async def test_malformed_questions(params: Any) -> None:
 async def test_an_answer_that_is_none(answer: Any, caplog: pytest.LogCaptureFixture) -> None:
     assert await ask(elicit(answer), "elicitation/create", FORM) == (-32603, "The client's handler failed: TypeError")
     assert "on_elicit returned" in caplog.text
+
+
+@pytest.mark.parametrize("answer", [5, ["x"], {"role": "assistant"}], ids=str)
+async def test_a_samples_answer_that_is_none(answer: Any) -> None:
+    questions = Questions(None, lambda _: answer)
+    asked = InputRequest(method="sampling/createMessage", params=raw(SAMPLE))
+    with pytest.raises(
+        TypeError, match=r"^on_sample returned .*; return text, a CreateMessageResult, or None to refuse$"
+    ):
+        await answer_all(questions, a=asked)
+
+
+@pytest.mark.parametrize(("protocol", "chain"), [("legacy", 1), ("modern", 0)])
+async def test_in_one_process_the_cause_of_a_bad_form_is_chained(protocol: str, chain: int) -> None:
+    server = Server("s")
+
+    @server.tool
+    async def ask_age(ctx: Context) -> str:
+        return str((await ctx.elicit("Age?", int)).data)
+
+    async with Client(server, protocol=protocol, on_elicit=lambda _: {"value": "old"}) as client:
+        with pytest.raises((InternalError, LocalProtocolError)) as told:
+            await client.call_tool("ask_age")
+    cause = told.value.__cause__ if chain else told.value
+    assert isinstance(cause, LocalProtocolError)
+    assert "value: expected integer" in str(cause)
 
 
 async def test_a_handler_that_fails(caplog: pytest.LogCaptureFixture) -> None:

@@ -103,7 +103,9 @@ class Answers:
             return failure(request.id, error)
         except Exception as error:
             log.exception("the handler of %s failed", request.method)
-            return failure(request.id, InternalError(f"The client's handler failed: {type(error).__name__}"))
+            response = failure(request.id, InternalError(f"The client's handler failed: {type(error).__name__}"))
+            response.cause = error
+            return response
 
     async def answer_all(self, asked: Mapping[str, InputRequest], facts: Facts) -> dict[str, Raw]:
         """Answer the questions of a result, one after the other, as a person would.
@@ -194,6 +196,8 @@ async def _sample(on_sample: OnSample, question: Question) -> CreateMessageResul
     if isinstance(answer, str):
         content = TextContent(text=answer)
         return CreateMessageResult(role="assistant", content=content, model=NO_MODEL, stop_reason="endTurn")
+    if not isinstance(answer, CreateMessageResult):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers err
+        raise TypeError(f"on_sample returned {answer!r}; return text, a CreateMessageResult, or None to refuse")
     return answer
 
 
