@@ -58,12 +58,14 @@ class ConnectFailed(ConnectionClosed):
 
 
 class SessionLost(ConnectionClosed):
-    """The server has forgotten the session, and a new one was forgotten too. Up to 2025-11-25 only."""
+    """The server has forgotten the session, and a new one too, or a call was running in it. Up to 2025-11-25 only."""
 
     def __init__(self, message: str, status: int = 404) -> None:
         super().__init__(message)
         self.status = status
         """The HTTP status that said so."""
+        self.may_have_run = False
+        """The server had begun to answer, so that the call must not be repeated by itself."""
 
 
 class HTTPRefused(TransportError):

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from splice import Client, HTTPServer
-from splice.errors import ConnectFailed, ConnectionClosed, HTTPRefused, RequestTimeout
+from splice.errors import ConnectFailed, ConnectionClosed, HTTPRefused, RequestTimeout, SessionLost
 from transports.raw_http import RawServer, Visit, raw_server, until
 
 DONE = {"content": [{"type": "text", "text": "done"}]}
@@ -212,10 +212,12 @@ async def test_a_notification_that_meets_a_lost_session_opens_another() -> None:
 
 
 @pytest.mark.requirement(204)
-async def test_an_answer_that_meets_a_lost_session_leads_to_another() -> None:
+async def test_an_answer_that_meets_a_lost_session_ends_the_call_unrepeated_and_leads_to_another() -> None:
     old = Forgets()
     async with raw_server(old) as server, Client(server.url, protocol="legacy") as client, asyncio.timeout(5):
-        assert (await client.call_tool("ask")).text == "done"
+        with pytest.raises(SessionLost, match="does not know the session any more"):
+            await client.call_tool("ask")
+        assert len(server.seen("tools/call")) == 1
         assert (await client.call_tool("t")).text == "done"
         assert len(server.seen("initialize")) == 2
         assert carries_what_it_must(server)

@@ -165,8 +165,8 @@ class Calls:
                 if failure is None:
                     raise
                 return failure
-            except SessionLost:
-                if lost is not None:
+            except SessionLost as error:
+                if lost is not None or error.may_have_run:
                     raise
                 lost = connection
             finally:

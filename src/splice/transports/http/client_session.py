@@ -9,7 +9,7 @@ https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sessio
 import asyncio
 import contextlib
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from splice.errors import ConnectionClosed, MCPError, RemoteProtocolError, SessionLost
 from splice.protocol.jsonrpc import Message, Notification, Request, RequestId, Response
@@ -43,9 +43,14 @@ log = logging.getLogger("splice.client")
 
 
 class ClientSession:
-    """A session with the server behind `endpoint`. `id` is None when the server has given it none."""
+    """A session with the server behind `endpoint`. `id` is None when the server has given it none.
 
-    def __init__(self, endpoint: Endpoint, id: str | None, facts: Facts, receiver: Receiver) -> None:
+    `lost` is told when the answer to a question finds that the server has forgotten the session.
+    """
+
+    def __init__(
+        self, endpoint: Endpoint, id: str | None, facts: Facts, receiver: Receiver, lost: Callable[[SessionLost], None]
+    ) -> None:
         self._endpoint = endpoint
         self._facts = facts
         self._receiver = receiver
@@ -56,6 +61,7 @@ class ClientSession:
         """The headers of every POST."""
         self._id = id
         self._is_lost = False
+        self._lost = lost
         self._channel = Channel(self._send, self._serve, receiver.hear, Sender(kind="http"))
         self._background = Background()
         self._stream: asyncio.Task[None] | None = None
@@ -149,16 +155,19 @@ class ClientSession:
         return await self._receiver.answer(exchange.request)
 
     def _send(self, message: Message) -> None:
-        self._background.start(self._post(written(message)))
+        self._background.start(self._post(message))
 
-    async def _post(self, body: bytes) -> None:
-        """POST a message that nobody waits for; trouble is logged."""
+    async def _post(self, message: Message) -> None:
+        """POST a message that nobody waits for; trouble is logged. A call whose question gets no answer never ends."""
         try:
-            with await self._endpoint.post(self.headers, body) as response:
+            with await self._endpoint.post(self.headers, written(message)) as response:
                 self.check(response)
                 await check_accepted(self._endpoint.url, response)
         except MCPError as error:
             log.warning("could not send a message to %s: %s", self._endpoint.url, error)
+            if isinstance(error, SessionLost) and isinstance(message, Response):
+                error.may_have_run = True
+                self._lost(error)
 
 
 def _wait(cursor: Cursor, failures: int) -> float:

@@ -61,7 +61,9 @@ class HTTPLink(Link):
         self._batches = facts is not None and facts.batches
         self._session = None
         if facts is not None and not facts.mirrored_headers:
-            self._session = ClientSession(self._endpoint, self._offered_session, facts, self._receiver)
+            self._session = ClientSession(
+                self._endpoint, self._offered_session, facts, self._receiver, self._end_running
+            )
 
     async def listen(self) -> None:
         """Open the stream for what belongs to no request, where the version has one."""
@@ -95,9 +97,12 @@ class HTTPLink(Link):
             self._closing = asyncio.get_running_loop().create_task(self._shut_down())
         await finish(self._closing)
 
-    async def _shut_down(self) -> None:
+    def _end_running(self, reason: ConnectionClosed) -> None:
         for stretch in tuple(self._running):
-            stretch.end(ConnectionClosed(f"The connection to {self._endpoint.url} was closed"))
+            stretch.end(reason)
+
+    async def _shut_down(self) -> None:
+        self._end_running(ConnectionClosed(f"The connection to {self._endpoint.url} was closed"))
         if self._session is not None:
             await self._session.close()
         await self._endpoint.close()
