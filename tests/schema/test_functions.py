@@ -4,7 +4,7 @@ import dataclasses
 import functools
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import annotated_types as at
@@ -321,6 +321,22 @@ def lost(a: "Missing") -> None:
     pass
 
 
+def generator(a: int) -> Iterator[int]:
+    yield a
+
+
+async def async_generator(a: int) -> AsyncIterator[int]:
+    yield a
+
+
+def method(self, a: int) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
+    pass
+
+
+def untyped(a: int, ctx) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
+    pass
+
+
 @pytest.mark.parametrize(
     ("function", "message"),
     [
@@ -330,6 +346,13 @@ def lost(a: "Missing") -> None:
             "double_star(): `**rest` has no schema; declare each parameter, or one dict parameter, instead",
         ),
         (positional, "positional(): `a` is positional-only, but arguments come by name; remove the `/`"),
+        (generator, "generator(): a generator has no result; return a list of what it yields"),
+        (async_generator, "async_generator(): a generator has no result; return a list of what it yields"),
+        (method, "method(): `self` is not an argument; add the method of an object: `server.add_tool(shop.order)`"),
+        (
+            untyped,
+            "untyped(): `ctx` has no type; write `ctx: Context` for the context, or give it the type of an argument",
+        ),
         (untypable, "untypable(): parameter `b`: complex cannot be expressed in JSON Schema"),
         (
             lost,

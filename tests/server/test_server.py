@@ -1,5 +1,6 @@
 """The server object: what an author writes to."""
 
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -64,6 +65,14 @@ def test_a_setting_that_makes_no_sense_is_refused_where_it_is_given(
     with pytest.raises(kind, match=told) as caught:
         Server(name, **options)
     assert "x" * 32 not in str(caught.value), "keys are secret"
+
+
+def test_a_lifespan_without_its_decorator_is_refused() -> None:
+    async def undecorated(server: Server) -> AsyncIterator[int]:
+        yield 1
+
+    with pytest.raises(ValueError, match="such as one with `@asynccontextmanager`, not <function"):
+        Server("s", lifespan=undecorated)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
 
 def test_none_is_a_setting_left_out() -> None:

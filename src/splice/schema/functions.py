@@ -27,6 +27,12 @@ _REFUSED: dict[Any, str] = {
     inspect.Parameter.VAR_KEYWORD: "`**{name}` has no schema; declare each parameter, or one dict parameter, instead",
     inspect.Parameter.POSITIONAL_ONLY: "`{name}` is positional-only, but arguments come by name; remove the `/`",
 }
+_WITHOUT_TYPE = {
+    "self": "`self` is not an argument; add the method of an object: `server.add_tool(shop.order)`",
+    "ctx": "`ctx` has no type; write `ctx: Context` for the context, or give it the type of an argument",
+}
+"""Parameters that are no arguments where nothing says that they are."""
+
 _LEFT_OUT: Any = object()
 """Stands for an argument that the caller left out, for which Python's default applies: one that is null was given."""
 
@@ -63,6 +69,8 @@ class Signature:
         name = getattr(function, "__qualname__", type(function).__qualname__).replace("<locals>.", "")
         inner, filled = _unpartial(function)
         source = _source(inner)
+        if inspect.isgeneratorfunction(inner) or inspect.isasyncgenfunction(inner):
+            raise TypeError(f"{name}(): a generator has no result; return a list of what it yields")
         hints, types, doc = _hints(source, name), Types(), parse(source.__doc__)
         parameters: list[_Parameter] = []
         self.injected: dict[str, Any] = {}
@@ -159,6 +167,8 @@ def _parameters(function: Callable[..., Any], filled: set[str], name: str) -> It
             continue
         if (reason := _REFUSED.get(parameter.kind)) is not None:
             raise TypeError(f"{name}(): {reason.format(name=parameter.name)}")
+        if parameter.annotation is parameter.empty and parameter.name in _WITHOUT_TYPE:
+            raise TypeError(f"{name}(): {_WITHOUT_TYPE[parameter.name]}")
         yield parameter
 
 

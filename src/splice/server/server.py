@@ -6,6 +6,7 @@ the same process, all at once; transports are given its `service`.
 https://modelcontextprotocol.io/specification/2026-07-28/server
 """
 
+import inspect
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -73,7 +74,11 @@ class ServerOptions(TypedDict, total=False):
 _OPTIONS: dict[str, Option] = {
     **dict.fromkeys(("version", "title", "website_url", "instructions"), Option(str, "text")),
     "icons": Option(Sequence, "a list of `Icon`", item=Icon),
-    "lifespan": Option(Callable, "a function of the server that makes an async context manager"),
+    "lifespan": Option(
+        Callable,
+        "a function of the server that makes an async context manager, such as one with `@asynccontextmanager`",
+        lambda lifespan: not inspect.isasyncgenfunction(lifespan),
+    ),
     "errors": Option(str, "one of 'type', 'message', 'hidden'", get_args(ErrorPolicy).__contains__),
     "middleware": Option(Sequence, "a list of functions `(call, proceed)`", item=Callable),
     "state_keys": Option(Sequence, "a list of `bytes`", item=bytes, is_secret=True),
