@@ -160,8 +160,11 @@ class Size(enum.Enum):
         (list[int], "list[int] is not a form: declare a class with fields; forms hold text"),
         (list[str], "list[str] is not a form"),
         (dict[str, int], "dict[str, int] is not a form"),
-        (Pair, "Pair is not a form"),
-        (Size, "Size is not a form: declare a class with fields; forms hold text, numbers, booleans, choices of texts"),
+        (Pair, "Pair'> is not a form"),
+        (
+            Size,
+            "<enum 'Size'> is not a form: declare a class with fields; forms hold text, numbers, booleans, choices of texts",
+        ),
         (Literal[1, 2], "typing.Literal[1, 2] is not a form"),
         (["a", "b"], "['a', 'b'] is not a form: declare a class with fields, or a choice, Literal[...]"),
         ({"a": "string"}, '{\'a\': \'string\'} is not a form: a schema is {"type": "object", "properties": {...}}'),

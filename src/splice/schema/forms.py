@@ -91,8 +91,7 @@ def _form(model: Any) -> _Form:
         shape = types.read(defstruct(name_of(model), [("value", model)]))
         root = resolved(shape.schema, types.defs)
     if root.get("type") != "object" or "properties" not in root:
-        shown = name_of(model) if isinstance(model, type) else model
-        raise TypeError(f"{shown} is not a form: declare a class with fields; {_HOLD}")
+        raise TypeError(f"{model!r} is not a form: declare a class with fields; {_HOLD}")
     needed = set(cast("list[str]", root.get("required", [])))
     properties: dict[str, Schema] = {}
     required: list[str] = []

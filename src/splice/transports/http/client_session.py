@@ -158,7 +158,7 @@ class ClientSession:
         self._background.start(self._post(message))
 
     async def _post(self, message: Message) -> None:
-        """POST a message that nobody waits for; trouble is logged. A call whose question gets no answer never ends."""
+        """POST a message that nobody waits for; trouble is logged, and a lost answer ends what waits for it."""
         try:
             with await self._endpoint.post(self.headers, written(message)) as response:
                 self.check(response)
