@@ -163,7 +163,7 @@ class Size(enum.Enum):
         (Pair, "Pair'> is not a form"),
         (
             Size,
-            "<enum 'Size'> is not a form: declare a class with fields; forms hold text, numbers, booleans, choices of texts",
+            "<enum 'Size'> is not a form: declare a class with fields; forms hold text, numbers",
         ),
         (Literal[1, 2], "typing.Literal[1, 2] is not a form"),
         (["a", "b"], "['a', 'b'] is not a form: declare a class with fields, or a choice, Literal[...]"),

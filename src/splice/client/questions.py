@@ -190,13 +190,13 @@ async def _sample(on_sample: OnSample, question: Question) -> CreateMessageResul
         check_sampling_messages(params.messages)
     except ValueError as error:
         raise InvalidParams(f"Invalid params: {error}") from None
-    answer = await call(on_sample, params)
+    answer: Any = await call(on_sample, params)
     if answer is None:
         raise RPCError("The user rejected the sampling request", code=USER_REJECTED)
     if isinstance(answer, str):
         content = TextContent(text=answer)
         return CreateMessageResult(role="assistant", content=content, model=NO_MODEL, stop_reason="endTurn")
-    if not isinstance(answer, CreateMessageResult):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers err
+    if not isinstance(answer, CreateMessageResult):
         raise TypeError(f"on_sample returned {answer!r}; return text, a CreateMessageResult, or None to refuse")
     return answer
 

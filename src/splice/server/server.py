@@ -237,7 +237,7 @@ class Server:
         sent as JSON. Raises `TypeError` for another function and when used without a path, `ValueError` for a path
         without its slash, with a variable, or taken, and for methods that are not a list of methods.
         """
-        if not isinstance(path, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # what decorates a function, bare
+        if callable(path):
             raise TypeError('a route needs a path: @server.route("/health")')
         from splice.transports.http.routes import add_route  # noqa: PLC0415 - stdio must not load the HTTP endpoint
 

@@ -132,11 +132,11 @@ class ToolEntry:
         return replace(result, content=blocks, structured_content=content)
 
 
-def _limited(invoke: Invoke, name: str, seconds: float | None) -> Invoke:
+def _limited(invoke: Invoke, name: str, seconds: Any) -> Invoke:
     """Call a function for so long, and then cancel it and tell the model. Raises `ValueError` for no time at all."""
     if seconds is None:
         return invoke
-    if not isinstance(seconds, (int, float)) or not seconds > 0:  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not isinstance(seconds, (int, float)) or not seconds > 0:
         raise ValueError(f"tool {name!r}: timeout is a number of seconds above 0, not {seconds!r}")
 
     async def limited(**arguments: Any) -> Any:

@@ -57,7 +57,7 @@ class Route:
     def __init__(self, fn: Callable[..., Coroutine[Any, Any, Any]], methods: Iterable[str]) -> None:
         self._fn = fn
         self._wants_request = bool(inspect.signature(fn).parameters)
-        self._methods = sorted({*methods, *(["HEAD"] if "GET" in methods else [])})
+        self._methods = sorted({*methods, "HEAD"} if "GET" in methods else methods)
 
     async def answer(self, scope: Scope, headers: Headers, body: bytes, receive: Receive, send: Send) -> None:
         """Send what the function returns: text, bytes, an ASGI response, or anything else as JSON."""
