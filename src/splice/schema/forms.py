@@ -8,7 +8,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#requ
 """
 
 import functools
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 import msgspec
@@ -36,7 +36,7 @@ class _Form(Struct, frozen=True):
     """The model is no form: it is what the one field of the form holds, `value`."""
 
 
-def form_schema(model: type[Any] | dict[str, Any]) -> dict[str, Any]:
+def form_schema(model: type[Any] | dict[str, Any] | list[Any]) -> dict[str, Any]:
     """Give the schema that asks for a model; a schema of an object, written by hand, is passed on as it is.
 
     Raises `TypeError` for a model that is not a flat form, `ValueError` for a schema that is not valid.
@@ -46,7 +46,7 @@ def form_schema(model: type[Any] | dict[str, Any]) -> dict[str, Any]:
             raise TypeError(f'{model} is not a form: a schema is {{"type": "object", "properties": {{...}}}}')
         _check_by(model)
         return model
-    if not isinstance(model, Hashable):
+    if isinstance(model, list):
         raise TypeError(f"{model!r} is not a form: declare a class with fields, or a choice, Literal[...]")
     return _form(cast("Any", model)).schema
 
