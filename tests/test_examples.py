@@ -154,7 +154,7 @@ async def test_the_mounted_server(era: str) -> None:
 TROUBLE = [
     ("no such command", "ConnectFailed: Cannot start 'no-such-command'"),
     ("no such file", "ValueError: there is no file 'no_such_server.py'"),
-    ("wrong URL", "ValueError: '127.0.0.1:8000/mcp' has no scheme: did you mean http://127.0.0.1:8000/mcp?"),
+    ("wrong URL", "ValueError: '127.0.0.1:8000/mcp' is no http or https URL: did you mean http://127.0.0.1:8000/mcp?"),
     ("nothing listens", "ConnectFailed: Cannot connect to http://127.0.0.1:9/mcp: nothing listens at 127.0.0.1:9"),
     ("  log", "skipped: 'Welcome to my server!'"),
     ("  log", "A server's stdout is for messages only, one on a line; its logs belong on stderr"),

@@ -44,7 +44,7 @@ CLI: dict[str, tuple[str, list[str], list[str]]] = {
     "a lifespan that fails": (
         LIFESPAN,
         ["list", "server.py"],
-        ["The lifespan of shop failed: RuntimeError: DATABASE_URL is not set", "--debug shows where"],
+        ["The lifespan of shop failed", "in lifespan", "RuntimeError: DATABASE_URL is not set"],
     ),
     # The tool boom failed: KeyError (reference f6c0818d)
     "a tool that crashes": (
@@ -203,7 +203,7 @@ TARGETS: dict[str, tuple[Any, list[str]]] = {
     # Cannot start '127.0.0.1:8799/mcp': [Errno 2] No such file or directory
     "an address without a scheme": (
         "127.0.0.1:8799/mcp",
-        ["'127.0.0.1:8799/mcp' has no scheme", "did you mean http://127.0.0.1:8799/mcp?"],
+        ["'127.0.0.1:8799/mcp' is no http or https URL", "did you mean http://127.0.0.1:8799/mcp?"],
     ),
     # Cannot start 'server.py'
     "a file that is not there": ("no-such-server.py", ["there is no file 'no-such-server.py'"]),

@@ -146,11 +146,14 @@ def test_a_call_that_takes_too_long(splice: Splice) -> None:
     assert "--timeout allows more" in done.err
 
 
-@pytest.mark.parametrize("protocol", ["legacy", "modern"])
-def test_sampling_without_a_terminal_says_that_it_needs_one(protocol: str) -> None:
+@pytest.mark.parametrize(
+    ("protocol", "told"),
+    [("legacy", b"capability that sampling/createMessage needs"), ("modern", b"stdin and stderr are a terminal")],
+)
+def test_sampling_without_a_terminal_says_what_it_needs(protocol: str, told: bytes) -> None:
     done = splice_process("call", SERVER, "guess", "--protocol", protocol)
     assert done.returncode == FAILED
-    assert b"run this where stdin and stderr are a terminal" in done.stderr
+    assert told in done.stderr
     assert b"on_sample" not in done.stderr
 
 
