@@ -16,6 +16,7 @@ from splice.cli.addresses import host_of, warnings_about
 from splice.cli.arguments import MALFORMED, choices_of, kinds_of, read
 from splice.cli.showing import spoken_text
 from splice.cli.text import as_json, one_line, safe
+from splice.schema.validate import BadSchema, validator
 from splice.types import (
     CreateMessageParams,
     CreateMessageResult,
@@ -227,8 +228,6 @@ async def _field(name: str, schema: dict[str, Any], form: dict[str, Any], *, nee
 
 def _check(name: str, value: ElicitValue, form: dict[str, Any]) -> None:
     """Check a value as the whole form will be. Raises `ValueError`, and `TypeError` for a form nobody can fill in."""
-    from splice.schema.validate import BadSchema, validator  # noqa: PLC0415 - few servers ask by forms
-
     try:
         validator(form).check({name: value})
     except BadSchema as error:
