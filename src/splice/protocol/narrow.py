@@ -13,7 +13,8 @@ from functools import cache, partial
 from operator import is_
 from typing import Annotated, Any, TypeAlias, TypeVar, cast, get_args, get_origin
 
-from msgspec import Struct
+import msgspec
+from msgspec import Raw, Struct
 from msgspec.structs import fields, replace
 
 from splice.protocol.content import (
@@ -26,6 +27,7 @@ from splice.protocol.content import (
     ToolUseContent,
 )
 from splice.protocol.input import ElicitParams, SamplingMessage
+from splice.protocol.jsonrpc import raw
 from splice.protocol.versions import FACTS, Since, Until, exists
 
 T = TypeVar("T")
@@ -45,6 +47,13 @@ def narrow(value: T, version: str) -> T:
     """
     step = _step(cast("type", type(value)), version)
     return value if step is None else step(value)
+
+
+def trimmed(params: Raw, kind: type[Struct], version: str) -> Raw:
+    """Leave out of params of this type, still unread, what `version` lacks."""
+    gone = {field.encode_name for field in fields(kind) if not covers(_marks(field.type), version)}
+    members = msgspec.json.decode(params, type=dict[str, Raw])
+    return raw({name: value for name, value in members.items() if name not in gone})
 
 
 def covers(marks: Iterable[object], version: str) -> bool:

@@ -13,6 +13,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, TypeAlias, TypeVar
 
 import msgspec
@@ -33,10 +34,11 @@ from splice.protocol.lifecycle import (
 )
 from splice.protocol.logging import LoggingLevel
 from splice.protocol.methods import UNREADABLE, Method, Note
-from splice.protocol.narrow import narrow
+from splice.protocol.narrow import narrow, trimmed
 from splice.protocol.versions import FACTS, HANDSHAKE_VERSIONS, LATEST_HANDSHAKE, MODERN_VERSIONS, Facts
-from splice.protocol.wire import CacheableResult, Implementation, Meta, Params, Result
+from splice.protocol.wire import CacheableResult, Implementation, Meta, Params, Result, RetryParams
 from splice.rules.journal import Journal
+from splice.rules.meta import TOKEN
 from splice.rules.sessions import Declared, Session
 
 R = TypeVar("R", bound=Struct)
@@ -180,6 +182,8 @@ MODERN = _Modern()
 _BEFORE_OPENING = frozenset({INITIALIZE.name, PING.name})
 _NEWCOMER = Declared(facts=FACTS[LATEST_HANDSHAKE])
 _ANY = Note(name="", params=Params)
+_OF_BOTH_ERAS = (TOKEN, META_PROTOCOL_VERSION, META_CLIENT_CAPABILITIES)
+"""The keys of `_meta` that say how to read the request, whatever era it is of."""
 
 
 class _MetaHead(Struct):
@@ -256,11 +260,33 @@ def admit(request: Request, session: Session | None, row: Method[Any, Any] | Non
         params: Params = (row or _ANY).read_params(content)
     except InvalidParams as error:  # a fault of `_meta` is reported before one of the other params
         params, failed = _ANY.read_params(content), error
-    meta = RequestMeta.read(params.meta)
+    meta = _read_meta(params.meta)
+    if failed is not None and row is not None and content is not None:
+        version = meta.protocol_version or (session and session.declared and session.declared.facts.version)
+        try:  # what the version lacks may be anything
+            params = row.read_params(trimmed(content, row.params, version) if version in FACTS else content)
+            failed = None
+        except InvalidParams as error:
+            failed = error
     confirm(meta.protocol_version, None if failed else row, params)
     half = meta.client_capabilities is not None and row is not INITIALIZE  # it is refused for the version it lacks
     era = MODERN if half or meta.protocol_version is not None else LEGACY
     declared = era.admit(row, meta, session)
     if failed is not None:
         raise failed
+    if era is LEGACY and isinstance(params, RetryParams):
+        params = narrow(params, declared.facts.version)
     return Admitted(era, params, meta, declared)
+
+
+def _read_meta(meta: Raw | None) -> RequestMeta:
+    """Read `_meta`. In a request of a session, keys of the modern era may be anything. Raises `InvalidParams`."""
+    try:
+        return RequestMeta.read(meta)
+    except InvalidParams:
+        with suppress(*UNREADABLE):
+            members = msgspec.json.decode(meta or b"{}", type=dict[str, Raw])
+            read = RequestMeta.read(raw({key: members[key] for key in _OF_BOTH_ERAS if key in members}))
+            if read.protocol_version is None and read.client_capabilities is None:
+                return read
+        raise
