@@ -8,6 +8,7 @@ import pytest
 
 from splice.errors import ConnectionClosed, LocalProtocolError, MCPError, RPCError
 from splice.protocol.jsonrpc import Failure, Notification, Success, raw
+from splice.protocol.lifecycle import META_CLIENT_CAPABILITIES, META_PROTOCOL_VERSION
 from splice.protocol.versions import HANDSHAKE_VERSIONS, VERSIONS
 from splice.transports.base import Exchange
 from splice.transports.http import sessions, visits
@@ -82,6 +83,25 @@ async def test_a_session_is_asked_for() -> None:
         assert answer.status == 400
         assert "Mcp-Session-Id" in answer.json["error"]["message"]
     assert service.requests == []
+
+
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [
+        ("tools/list", {"_meta": {META_CLIENT_CAPABILITIES: {}}}),
+        ("tools/list", None),
+        ("server/discover", None),
+    ],
+)
+@pytest.mark.requirement(39)
+async def test_a_request_of_no_session_is_told_what_it_lacks(method: str, params: Any) -> None:
+    _, browser = endpoint()
+    body = {"jsonrpc": "2.0", "id": 1, "method": method} | ({} if params is None else {"params": params})
+    answer = await browser.post(body)
+    error = answer.json["error"]
+    assert (answer.status, answer.json["id"], error["code"]) == (400, 1, -32602)
+    for told in ("Mcp-Session-Id", META_PROTOCOL_VERSION, META_CLIENT_CAPABILITIES):
+        assert told in error["message"]
 
 
 @pytest.mark.parametrize("method", ["POST", "GET", "DELETE"])

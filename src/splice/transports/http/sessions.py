@@ -16,9 +16,9 @@ from functools import partial
 from itertools import takewhile
 from typing import Any
 
-from splice.errors import ConnectionClosed, InternalError, InvalidRequest, LocalProtocolError, RPCError
+from splice.errors import ConnectionClosed, InternalError, InvalidParams, InvalidRequest, LocalProtocolError, RPCError
 from splice.protocol.jsonrpc import Message, Notification, Request, Response, Success, encode, failure, split_batch
-from splice.protocol.lifecycle import INITIALIZE
+from splice.protocol.lifecycle import INITIALIZE, META_CLIENT_CAPABILITIES, META_PROTOCOL_VERSION
 from splice.protocol.versions import ASSUMED_VERSION
 from splice.rules.http.headers import EVENT_STREAM, Headers, accepts, named_version
 from splice.rules.http.status import Refusal
@@ -288,7 +288,7 @@ class SessionLeg:
 
     @contextmanager
     def _session(self, headers: Headers, sender: Sender, *, opens: bool = False) -> Generator[HTTPSession, None, None]:
-        """Find the session of a request, name it in `sender`, and hold it. Raises `Refusal` and `InvalidRequest`."""
+        """Find the session of a request, name it in `sender`, and hold it. Raises `Refusal` and `RPCError`."""
         version = named_version(headers)
         id = headers.raw(b"mcp-session-id")
         if self.stateless:
@@ -296,9 +296,9 @@ class SessionLeg:
             if not opens:
                 session.session.open(version or ASSUMED_VERSION)
         elif id is None:
-            raise InvalidRequest(
-                "Mcp-Session-Id header missing: send `initialize` first, or put protocol version and client "
-                "capabilities into `params._meta`"
+            raise InvalidParams(
+                "Mcp-Session-Id header missing: send `initialize` first, or params._meta must carry "
+                f"{META_PROTOCOL_VERSION} and {META_CLIENT_CAPABILITIES}"
             )
         else:
             session = self.sessions.enter(id.decode("latin-1"), sender.principal)
