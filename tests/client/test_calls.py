@@ -413,3 +413,13 @@ async def test_malformed_questions(more: Any) -> None:
     async with Client(modern(tools__call=returning({"resultType": "input_required", **more}))) as client:
         with pytest.raises(RemoteProtocolError, match="questions of tools/call are malformed"):
             await client.call_tool("t")
+
+
+@pytest.mark.parametrize("meta", [{"-bad-/ -": 1}, {"a b": 1}, {"traceparent": 5}])
+@pytest.mark.requirement(33, 35)
+async def test_meta_that_nobody_may_send_is_refused_where_it_is_given(meta: Any) -> None:
+    target = modern(tools__call=returning(DONE))
+    async with Client(target) as client:
+        with pytest.raises(ValueError, match=r"is not _meta: keys are `name` or `example.com/name`"):
+            await client.call_tool("t", meta=meta)
+    assert target.calls("tools/call") == []

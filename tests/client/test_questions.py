@@ -267,8 +267,13 @@ def test_a_server_does_not_declare_the_questions_of_a_client() -> None:
     ("roots", "error", "said"),
     [
         ("/home", TypeError, "roots are a list of places, not the text '/home'"),
-        (["https://h/"], ValueError, "a root is a path or a file:// URI, not 'https://h/'"),
-        ([Root(uri="data:x")], ValueError, "a root is a path or a file:// URI, not 'data:x'"),
+        (["https://h/"], ValueError, "such as Path.as_uri() writes, not 'https://h/'"),
+        (
+            [Root(uri="data:x")],
+            ValueError,
+            "a root is a path or a file:// URI, such as Path.as_uri() writes, not 'data:x'",
+        ),
+        *(([uri], ValueError, f"not {uri!r}") for uri in ("file:///a b", "file://[", "file:///%zz")),
     ],
 )
 @pytest.mark.requirement(345, 347)

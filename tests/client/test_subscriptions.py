@@ -43,6 +43,9 @@ async def test_a_server_that_does_not_tell_is_not_asked(resources: Any) -> None:
     async with Client(target) as client:
         with pytest.raises(LocalProtocolError, match="scripted does not tell when resources change"):
             await client.subscribe("x://a")
+        client.server_info.name = ""
+        with pytest.raises(LocalProtocolError, match=r"^The server does not tell when resources change"):
+            await client.subscribe("x://a")
     assert target.calls(LISTEN) == []
 
 

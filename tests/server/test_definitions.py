@@ -72,6 +72,7 @@ def test_what_the_specification_allows(add: Callable[[Server], None]) -> None:
             (tool(meta={key: 1}), "keys are `name` or `example.com/name`")
             for key in ("-a", "a-", "a b", "/a", "a./b", "1a.b/c", "a-/b", "a/b/c", "-bad-/ -")
         ),
+        (tool(meta={"traceparent": 5}), "traceparent, tracestate, baggage are texts"),
         (tool(title=5), "Expected `str | null`, got `int` - at `$.title`"),
         (tool(icons=["a.png"]), "Expected `object`, got `str` - at `$.icons[0]`"),
         (tool(icons=[Icon(src="a.png")]), "'a.png' is not an https: or data: URI"),

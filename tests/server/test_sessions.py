@@ -113,5 +113,10 @@ async def test_ping_is_answered_with_nothing(version: str) -> None:
 @pytest.mark.requirement(295)
 async def test_what_is_not_a_uri_cannot_be_subscribed_to(uri: str) -> None:
     caller = await Caller(example(), LEGACY[-1]).open()
-    error = await caller.error("resources/subscribe", {"uri": uri})
-    assert (error["code"], error["message"]) == (-32602, f"{uri!r} is not a URI")
+    modern = Caller(example(), MODERN[0])
+    for error in (
+        await caller.error("resources/subscribe", {"uri": uri}),
+        await caller.error("resources/unsubscribe", {"uri": uri}),
+        await modern.error("subscriptions/listen", {"notifications": {"resourceSubscriptions": ["x://a", uri]}}),
+    ):
+        assert (error["code"], error["message"]) == (-32602, f"{uri!r} is not a URI")

@@ -44,7 +44,7 @@ from splice.protocol.resources import (
     ResourceTemplate,
 )
 from splice.protocol.tools import TOOLS_CALL, TOOLS_LIST, CallToolParams, CallToolResult, Tool
-from splice.protocol.wire import Implementation, NoParams, Params
+from splice.protocol.wire import META_RULE, Implementation, NoParams, Params, is_meta
 from splice.transports.base import Hear
 
 __all__ = ["Change", "Client"]
@@ -293,7 +293,7 @@ class Client:
     def _need(self, capability: str) -> None:
         """Raise `LocalProtocolError` if the server did not declare a capability."""
         if getattr(self.capabilities, capability) is None:
-            name = self.server_info.name or "The server"
+            name = self._calls.terms.server_name
             raise LocalProtocolError(f"{name} did not declare the capability `{capability}`, so nothing was sent")
 
     async def _listed(self, capability: str, pages: AsyncIterator[T]) -> AsyncIterator[T]:
@@ -335,4 +335,7 @@ def _read(options: RequestOptions) -> Options:
     if not options:
         return NO_OPTIONS
     check_timeout(options.get("timeout"))
+    meta = options.get("meta")
+    if meta and not is_meta(meta):
+        raise ValueError(f"{meta!r} is not {META_RULE}")
     return Options(**options)

@@ -83,6 +83,11 @@ class Terms(Struct, frozen=True, kw_only=True):
     capabilities: ServerCapabilities
     instructions: str | None
 
+    @property
+    def server_name(self) -> str:
+        """The server, as messages begin."""
+        return self.server.name or "The server"
+
 
 class Connection(Struct, eq=False):
     """A link and what was agreed on it."""

@@ -37,6 +37,7 @@ from splice.protocol.input import (
 from splice.protocol.jsonrpc import Request, Response, Success, failure, raw
 from splice.protocol.lifecycle import PING
 from splice.protocol.methods import Method
+from splice.protocol.uri import is_uri
 from splice.protocol.versions import Facts
 from splice.protocol.wire import EmptyResult
 from splice.rules.extensions import AnyCapabilities, Extension, Served, served
@@ -233,6 +234,6 @@ def _as_root(root: AnyRoot) -> Root:
     if isinstance(root, Path) or (isinstance(root, str) and "://" not in root):
         return Root(uri=Path(root).absolute().as_uri())
     given = Root(uri=root) if isinstance(root, str) else root
-    if not given.uri.startswith("file://"):
-        raise ValueError(f"a root is a path or a file:// URI, not {given.uri!r}")
+    if not given.uri.startswith("file://") or not is_uri(given.uri):
+        raise ValueError(f"a root is a path or a file:// URI, such as Path.as_uri() writes, not {given.uri!r}")
     return given

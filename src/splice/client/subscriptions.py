@@ -132,7 +132,7 @@ class Subscriptions:
         terms = self._calls.terms
         resources = terms.capabilities.resources
         if resources is None or not resources.subscribe:
-            raise LocalProtocolError(f"{terms.server.name} does not tell when resources change")
+            raise LocalProtocolError(f"{terms.server_name} does not tell when resources change")
         if RESOURCES_SUBSCRIBE.exists(terms.facts.version):
             await self._calls.request(RESOURCES_SUBSCRIBE, SubscribeParams(uri=uri), options)
             self._uris[uri] = None
@@ -145,7 +145,7 @@ class Subscriptions:
                 raise
             if honoured is not None and uri not in (honoured.resource_subscriptions or ()):
                 del self._uris[uri]
-                raise LocalProtocolError(f"{terms.server.name} does not tell when {uri} changes")
+                raise LocalProtocolError(f"{terms.server_name} does not tell when {uri} changes")
 
     async def remove(self, uri: str, options: Options = NO_OPTIONS) -> None:
         """Hear no more of a resource. Raises what a request raises."""
@@ -220,7 +220,7 @@ class Subscriptions:
                 for kind in LISTS if honoured is not None else ():
                     flag = f"{kind}_list_changed"
                     if getattr(wanted, flag) and not getattr(honoured, flag):
-                        name = self._calls.terms.server.name
+                        name = self._calls.terms.server_name
                         log.warning("%s does not tell when its list of %s changes, as it declared", name, kind)
             self._current = new
             if old is not None:

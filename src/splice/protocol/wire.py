@@ -6,6 +6,8 @@ since and until when it exists; a type that does not exist in every version says
 https://modelcontextprotocol.io/specification/2026-07-28/basic
 """
 
+import re
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 from msgspec import Raw, Struct, field
@@ -17,6 +19,16 @@ Span: TypeAlias = tuple[Since | Until, ...]
 """The marks of a type: since and until when it exists."""
 
 CacheScope = Literal["public", "private"]
+
+_LABEL, _NAME = "[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?", "[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?"
+_META_KEY = re.compile(rf"(?:{_LABEL}(?:\.{_LABEL})*/)?(?:{_NAME})?")
+_TEXTS = ("traceparent", "tracestate", "baggage")
+META_RULE = f"_meta: keys are `name` or `example.com/name`; {', '.join(_TEXTS)} are texts"
+
+
+def is_meta(meta: Mapping[str, Any]) -> bool:
+    """Tell whether keys that a person writes into `_meta` are legal, and the values of trace contexts texts."""
+    return all(map(_META_KEY.fullmatch, meta)) and all(isinstance(meta.get(key, ""), str | Raw) for key in _TEXTS)
 
 
 class Wire(Struct, rename="camel", omit_defaults=True):

@@ -12,18 +12,16 @@ import msgspec
 
 from splice.protocol.tools import Tool
 from splice.protocol.uri import is_uri
-from splice.protocol.wire import Named
+from splice.protocol.wire import META_RULE, Named, is_meta
 
 D = TypeVar("D", bound=Named)
 
 _TOOL_NAME = re.compile(r"[A-Za-z0-9_./-]{1,128}")
-_LABEL, _NAME = "[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?", "[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?"
-_META_KEY = re.compile(rf"(?:{_LABEL}(?:\.{_LABEL})*/)?(?:{_NAME})?")
 _MIME_TYPE = re.compile(r"[\w.+-]+/[\w.+*-]+\s*(?:;.*)?", re.ASCII)
 _NOT_LITERAL = re.compile(r"\{[^}]*\}|[^\x00-\x7f]")
 _RULES: dict[str, tuple[Callable[[Any], object], str]] = {
     "name": (len, "a name"),
-    "meta": (lambda meta: all(map(_META_KEY.fullmatch, meta)), "_meta: keys are `name` or `example.com/name`"),
+    "meta": (is_meta, META_RULE),
     "uri": (is_uri, "a URI; write one such as notes://today, and other characters as %20"),
     "uri_template": (
         lambda text: text.startswith("{") or is_uri(_NOT_LITERAL.sub("x", text)),

@@ -188,6 +188,7 @@ class Subscriptions(Extension[Call]):
         """Pass on the changes that were asked for, until the client closes the stream or the server stops."""
         has, exchange = call.home.capabilities(), call.exchange
         wanted = replace(call.params.notifications)
+        _check_uris(wanted.resource_subscriptions or ())
         for name in LISTS:
             if getattr(has, name) is None:
                 setattr(wanted, f"{name}_list_changed", None)
@@ -211,8 +212,7 @@ class Subscriptions(Extension[Call]):
         session, uri = session_of(call), call.params.uri
         if call.home.capabilities().resources is None:
             raise MethodNotFound("This server offers no resources")
-        if not is_uri(uri):
-            raise InvalidParams(f"{uri[:200]!r} is not a URI")
+        _check_uris([uri])
         if len(session.subscriptions) >= MAX_SUBSCRIPTIONS and uri not in session.subscriptions:
             raise InvalidRequest(f"This session has {MAX_SUBSCRIPTIONS} subscriptions, and may have no more")
         session.subscriptions.add(uri)
@@ -222,12 +222,19 @@ class Subscriptions(Extension[Call]):
     async def unsubscribe(self, call: Call) -> EmptyResult:
         """Forget a subscription; one that does not exist is forgotten already."""
         session, uri = session_of(call), call.params.uri
+        _check_uris([uri])
         session.subscriptions.discard(uri)
         self._here().remove(session, [updated(uri)])
         return EmptyResult()
 
     def _here(self) -> _Audience:
         return self._audiences.setdefault(asyncio.get_running_loop(), _Audience())
+
+
+def _check_uris(uris: Iterable[str]) -> None:
+    for uri in uris:
+        if not is_uri(uri):
+            raise InvalidParams(f"{uri[:200]!r} is not a URI")
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:
