@@ -9,6 +9,7 @@ CAPABILITIES: dict[str, object] = {"resources": {}, "tools": {}, "prompts": {}}
 LISTS: dict[str, object] = {
     "tools/list": {"tools": [{"name": "a", "inputSchema": {"type": "object"}}]},
     "resources/list": {"resources": [{"uri": "a://b", "name": "b"}]},
+    "resources/read": {"contents": [{"uri": "a://b", "blob": "M"}]},
 }
 METHOD_NOT_FOUND = {"code": -32601, "message": "Method not found"}
 BROKEN = {"code": -32000, "message": "out of \x1b[31mpaper"}

@@ -1,6 +1,7 @@
 """`splice install`, and the files of hosts that it writes."""
 
 import json
+import os
 import stat
 import sys
 from pathlib import Path
@@ -111,6 +112,10 @@ def test_a_name_that_is_taken_needs_force(splice: Splice, home: Path) -> None:
         ("[]", "has no object 'servers'"),
         ('{"servers": []}', "has no object 'servers'"),
         (b"\xff", "cannot read"),
+        ('{"servers": {"a": 1, "a": 2}}', "has a name twice"),
+        ('{"a": NaN}', "is not JSON"),
+        ('{"a": 1e999}', "is not JSON"),
+        ('{"a": "\\ud800"}', "is not JSON"),
     ],
 )
 def test_a_file_that_cannot_be_kept_is_left_alone(splice: Splice, home: Path, text: Any, message: str) -> None:
@@ -122,6 +127,14 @@ def test_a_file_that_cannot_be_kept_is_left_alone(splice: Splice, home: Path, te
     assert done.code == FAILED
     assert message in done.err
     assert path.read_bytes() == data
+
+
+def test_what_is_no_file_is_left_alone(splice: Splice, home: Path) -> None:
+    (home / ".cursor").mkdir()
+    os.mkfifo(home / PLACES["cursor"])
+    done = splice("install", "s", SERVER, "--to", "cursor")
+    assert (done.code, "is not a regular file" in done.err) == (FAILED, True)
+    assert (home / PLACES["cursor"]).is_fifo()
 
 
 def test_a_link_stays_a_link(splice: Splice, home: Path) -> None:

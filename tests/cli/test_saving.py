@@ -1,5 +1,6 @@
 """`--output`: what is not text goes to files."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,12 @@ def test_several_are_numbered(tmp_path: Path) -> None:
         "x.y-2.bin": b"2",
         "x.y-3.bin": b"3",
     }
+
+
+def test_a_resource_that_is_no_base64_is_told_in_a_pipe_too(splice: Splice) -> None:
+    done = splice("read", "a://b", "--", sys.executable, str(Path(__file__).with_name("hostile_server.py")), "blob")
+    assert (done.code, done.out) == (FAILED, "")
+    assert "something else than base64" in done.err
 
 
 @pytest.mark.parametrize(

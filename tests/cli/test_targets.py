@@ -59,6 +59,10 @@ def test_an_entry_with_a_url(tmp_path: Path, key: str) -> None:
         ({"mcpServers": {"a": {}}}, "", "has neither `command` nor `url`"),
         ({"mcpServers": {"a": {"command": "x", "args": [1]}}}, "", "1 should be text"),
         ({"mcpServers": {"a": {"command": "x", "env": []}}}, "", "should be an object of texts"),
+        ({"mcpServers": {"a": {"command": "x", "args": "abc"}}}, "", '"abc" should be a list of texts'),
+        ({"mcpServers": {"a": {"command": "x", "cwd": 5}}}, "", "5 should be text"),
+        ({"mcpServers": {"a": {"url": "http://a/", "headers": {"a b": "c"}}}}, "", "cannot be the name of a header"),
+        ({"mcpServers": {"a": {"url": "http://["}}}, "", "Invalid IPv6 URL"),
         ({"mcpServers": {}}, "", "has no servers"),
         ([], "", "has no servers"),
         ("{ // comment\n}", "", "is not JSON"),
@@ -73,6 +77,12 @@ def test_an_entry_that_cannot_be_used(tmp_path: Path, value: Any, suffix: str, m
 def test_a_configuration_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(Stop, match="cannot read"):
         taken(str(tmp_path / "mcp.json"))
+
+
+def test_a_header_that_cannot_be_sent() -> None:
+    with pytest.raises(Stop, match="cannot be the name of a header") as caught:
+        taken("http://127.0.0.1:9/", "a b: c")
+    assert caught.value.code == USAGE
 
 
 def test_headers_are_for_urls(tmp_path: Path) -> None:

@@ -29,6 +29,11 @@ from splice.schema.validate import BadSchema, Mismatch, OverBudget, Validator, v
             "b: unknown name; known are: a",
         ),
         (
+            {"properties": {"a": {}}, "additionalProperties": False},
+            {"x" * 1000: 1},
+            f"{'x' * 200}: unknown name; known are: a",
+        ),
+        (
             {"allOf": [{"properties": {"a": {}}}], "unevaluatedProperties": False},
             {"a": 1, "b": 1},
             "b: unknown name",

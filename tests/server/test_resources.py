@@ -219,3 +219,9 @@ async def test_big_bytes_survive() -> None:
     server.add_resource(lambda: data, "data://x")
     (contents,) = await read(server, "data://x")
     assert base64.b64decode(contents["blob"]) == data
+
+
+async def test_a_uri_that_nobody_knows_is_told_in_part() -> None:
+    caller = await Caller(Server("s"), NEWEST).open()
+    error = await caller.error("resources/read", {"uri": "data://" + "x" * 10_000})
+    assert error["message"] == "Resource not found: data://" + "x" * 193

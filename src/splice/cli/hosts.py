@@ -66,7 +66,8 @@ def add(path: Path, key: str, name: str, entry: Mapping[str, Any], *, force: boo
     """Put an entry into a configuration file; everything else in it stays. Raises `Stop`, and leaves the file alone."""
     text = _read(path)
     try:
-        found: Any = json.loads(text) if text.strip() else {}
+        found: Any = json.loads(text, object_pairs_hook=_unique) if text.strip() else {}
+        json.dumps(found, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError) as error:
         why = (
             "has comments, which would be lost" if _COMMENT.search(_STRING.sub("", text)) else f"is not JSON ({error})"
@@ -81,7 +82,16 @@ def add(path: Path, key: str, name: str, entry: Mapping[str, Any], *, force: boo
     _write(path, json.dumps(found, indent=2, ensure_ascii=False) + "\n")
 
 
+def _unique(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(members)
+    if len(found) < len(members):
+        raise ValueError("an object has a name twice")
+    return found
+
+
 def _read(path: Path) -> str:
+    if path.exists() and not path.is_file():
+        raise Stop(FAILED, f"{path} is not a regular file; it was left as it is: {_SEE}")
     try:
         return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:

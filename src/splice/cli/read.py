@@ -1,6 +1,5 @@
 """`splice read`: read a resource."""
 
-import base64
 import sys
 from typing import Unpack
 
@@ -9,7 +8,7 @@ import click
 from splice import Client
 from splice.cli.outcomes import OK, USAGE, Stop
 from splice.cli.reaching import TARGET_HELP, Reach, output_option, reach_options, talk, words_of
-from splice.cli.saving import save
+from splice.cli.saving import decoded, save
 from splice.cli.showing import contents_text
 from splice.cli.text import as_json
 from splice.types import ResourceContents
@@ -54,4 +53,4 @@ def _show(contents: list[ResourceContents]) -> None:
         return
     sys.stdout.flush()
     for each in contents:
-        sys.stdout.buffer.write(base64.b64decode(str(each.blob)) if each.text is None else each.text.encode())
+        sys.stdout.buffer.write(decoded(str(each.blob)) if each.text is None else each.text.encode())

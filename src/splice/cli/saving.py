@@ -1,7 +1,6 @@
 """`--output FILE`: what is not text in a result, written to files."""
 
 import base64
-import binascii
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -25,6 +24,14 @@ def binaries(blocks: Iterable[ContentBlock]) -> list[str]:
     return found
 
 
+def decoded(text: str) -> bytes:
+    """Decode base64. Raises `Stop`."""
+    try:
+        return base64.b64decode(text)
+    except ValueError as error:
+        raise Stop(FAILED, f"the server sent something else than base64: {error}") from error
+
+
 def save(output: str, data: Sequence[str | bytes]) -> None:
     """Write each to a file: to `output`, or to `output` with a number before its ending where there are several.
 
@@ -37,10 +44,8 @@ def save(output: str, data: Sequence[str | bytes]) -> None:
         if len(data) > 1:
             path = path.with_name(f"{path.stem}-{number}{path.suffix}")
         try:
-            content = base64.b64decode(each) if isinstance(each, str) else each
+            content = decoded(each) if isinstance(each, str) else each
             path.write_bytes(content)
-        except binascii.Error as error:
-            raise Stop(FAILED, f"the server sent something else than base64: {error}") from error
         except OSError as error:
             raise Stop(FAILED, f"cannot write {path}: {error.strerror}") from error
         print(f"wrote {path} ({size(len(content))})", file=sys.stderr)

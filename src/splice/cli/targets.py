@@ -54,7 +54,7 @@ def take_target(
     first, *rest = words
     name = one_line(first)
     if first.startswith(("http://", "https://")):
-        return Target(name, HTTPServer(first, headers=dict(_header(each) for each in headers)), stderr), rest
+        return Target(name, _configured({"url": first}, first, headers, stderr), stderr), rest
     file, hash_sign, entry = first.partition("#")
     if file.endswith(".json"):
         found = _entry(file, entry if hash_sign else None)
@@ -110,15 +110,17 @@ def _configured(entry: Mapping[str, Any], name: str, headers: tuple[str, ...], s
         if "command" in entry:
             _no_headers(headers)
             environment = {**os.environ, **_texts(entry.get("env"))}
-            words = [entry["command"], *(entry.get("args") or ())]
-            child = StdioServer(*map(_text, words), env=environment, cwd=entry.get("cwd"), on_stderr=stderr)
+            words, cwd = [entry["command"], *_listed(entry.get("args"))], entry.get("cwd")
+            child = StdioServer(
+                *map(_text, words), env=environment, cwd=None if cwd is None else _text(cwd), on_stderr=stderr
+            )
             child.name = one_line(name)
             return child
         url = next(_text(entry[key]) for key in _URL_KEYS if key in entry)
         return HTTPServer(url, headers={**_texts(entry.get("headers")), **dict(_header(each) for each in headers)})
     except StopIteration:
         raise Stop(USAGE, f"{name} has neither `command` nor `url`") from None
-    except TypeError as error:
+    except (TypeError, ValueError) as error:
         raise Stop(USAGE, f"{name}: {error}") from error
 
 
@@ -126,6 +128,12 @@ def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{json.dumps(value)} should be text")
     return value
+
+
+def _listed(value: Any) -> list[str]:
+    if value is not None and not isinstance(value, list):
+        raise TypeError(f"{json.dumps(value)} should be a list of texts")
+    return cast("list[str]", value or [])
 
 
 def _texts(value: Any) -> dict[str, str]:

@@ -31,12 +31,16 @@ from splice.protocol.wire import Hints, PageResult
 MAX_CHANGES = 10_000
 """How many faults of one text are put right. Each costs more time than a hundred members that fit."""
 
+MAX_COMMAS = 1_000_000
+"""How many commas, outside of strings, a list may have that is read item by item: each item costs 70 bytes."""
+
 MAX_REMARKS = 100
 """How many different remarks about one peer are logged."""
 
 T = TypeVar("T")
 
 _CACHING = ("ttl_ms", "cache_scope")
+_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 _INDEX = re.compile(r"\[\d+\]")
 _SHOWN_BYTES = 60
 _SHOWN_CHARACTERS = 300
@@ -151,6 +155,9 @@ def _usable(text: Raw, kind: Any, where: str, remark: Remark) -> list[Any]:
 
 def _items(text: bytes | Raw, where: str) -> Iterator[tuple[str, Raw]]:
     """Yield the items of a list, each with its path."""
+    data = bytes(text)
+    if data.count(b",") > MAX_COMMAS and _STRING.sub(b"", data).count(b",") > MAX_COMMAS:
+        raise ValidationError(f"Too many items to be put right - at `{where}`")
     for at, each in enumerate(_decode(text, list[Raw], where)):
         yield f"{where}[{at}]", each
 

@@ -43,6 +43,9 @@ MAX_PROBLEMS = 10
 MAX_NAMES = 20
 """How many known names are listed beside an unknown one."""
 
+MAX_PLACE = 200
+"""How many characters of a place are told: its names may be of a peer's making."""
+
 MAX_VALUE = 80
 """How many characters of a value are quoted."""
 
@@ -77,7 +80,7 @@ class Problem(Struct, frozen=True):
     def line(self, whole: str) -> str:
         """Write the problem; `whole` is the name of the value itself."""
         place = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in self.path)
-        return f"{place.removeprefix('.') or whole}: {self.text}"
+        return f"{place.removeprefix('.')[:MAX_PLACE] or whole}: {self.text}"
 
 
 class Validator:

@@ -115,7 +115,7 @@ class Completions(Extension[Call]):
         params: CompleteParams = call.params
         target = params.ref.name if isinstance(params.ref, PromptReference) else params.ref.uri
         if target not in self._handlers and not await self._is_there(params):
-            raise InvalidParams(f"There is no prompt or resource template {target!r} here")
+            raise InvalidParams(f"There is no prompt or resource template {target!r:.200} here")
         handler = self._handlers.get(target, {}).get(params.argument.name)
         if handler is None:
             return CompleteResult(completion=Completion(values=[]))

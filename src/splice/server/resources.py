@@ -55,7 +55,7 @@ class ResourceEntry(Struct, Generic[R], frozen=True, eq=False):
         try:
             arguments = self.handler.signature.arguments_from_text(texts)
         except BadArguments as error:
-            raise ResourceNotFound(f"Resource not found: {uri} ({error})", {"uri": uri}) from None
+            raise ResourceNotFound(f"Resource not found: {uri:.200} ({error})", {"uri": uri}) from None
         value = await self.handler.invoke(**self.handler.with_context(arguments, call))
         value = await loaded(value, call.home.threads)
         return value if isinstance(value, InputRequired) else resource_result(uri, value, self.definition.mime_type)
@@ -125,7 +125,7 @@ class Resources(Features):
     async def _found(self, uri: str) -> Entry[Any]:
         entry = await self.find(uri)
         if entry is None:
-            raise ResourceNotFound(f"Resource not found: {uri}", {"uri": uri})
+            raise ResourceNotFound(f"Resource not found: {uri:.200}", {"uri": uri})
         return entry
 
 

@@ -55,6 +55,9 @@ class Background:
     def __init__(self) -> None:
         self._tasks: dict[asyncio.Task[None], None] = {}  # a set would cost each idle session 150 bytes more
 
+    def __len__(self) -> int:
+        return len(self._tasks)
+
     def start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Run `work` until it ends or the owner does; what it raises is logged."""
         task = asyncio.get_running_loop().create_task(work)

@@ -260,6 +260,32 @@ async def test_an_answer_the_server_does_not_want(caplog: pytest.LogCaptureFixtu
         await until(lambda: "could not send" in caplog.text)
 
 
+async def test_a_server_that_asks_on_and_on_and_takes_no_answer(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client_session, "MAX_ANSWERS", 5)
+    monkeypatch.setattr(client_session, "POST_SECONDS", 0.2)
+
+    class Pinging(SessionServer):
+        async def __call__(self, visit: Visit) -> None:
+            if visit.method == "POST" and "method" not in visit.message:
+                await asyncio.Event().wait()
+            await super().__call__(visit)
+
+        async def call(self, visit: Visit) -> None:
+            await visit.begin_stream()
+            for number in range(50):
+                await visit.event({"id": number, "method": "ping"})
+            await visit.event({"id": visit.message["id"], "result": "done"})
+
+    async with linked(Pinging()) as (link, server):
+        await handshake(link)
+        assert await result(link) == "done"
+        await until(lambda: caplog.text.count("within 0.2 s") == 5)
+        assert len([visit for visit in server.visits if visit.body and "method" not in visit.message]) == 5
+        assert caplog.text.count("they are dropped") == 1
+
+
 # The GET stream, and streams that break.
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from yarl import URL
 
-from splice.errors import ConnectFailed, ConnectionClosed, RemoteProtocolError
+from splice.errors import ConnectFailed, ConnectionClosed, HTTPRefused, RemoteProtocolError
 from splice.transports.http import fetch
 from splice.transports.http.fetch import Endpoint, within_origin
 from transports.certificates import make_certificates
@@ -53,6 +53,14 @@ async def endpoint_of(server: RawServer, headers: dict[str, str] | None = None) 
 def test_a_redirect_is_followed_only_within_the_origin(location: str, target: str | None) -> None:
     found = within_origin(URL("http://h:1/a/b"), location)
     assert (None if found is None else str(found)) == target
+
+
+@pytest.mark.parametrize("location", ["http://ann:s3cr3t@evil/x?s3cr3t", "http://ann:s3cr3t@[/"])
+async def test_a_refused_redirect_shows_no_secrets(location: str) -> None:
+    async with raw_server(lambda visit: visit.reply(307, location=location)) as server, endpoint_of(server) as endpoint:
+        with pytest.raises(HTTPRefused, match="is not followed") as caught:
+            await endpoint.post({}, b"{}")
+        assert "s3cr3t" not in str(caught.value)
 
 
 def test_only_http_urls_are_taken() -> None:

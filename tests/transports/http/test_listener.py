@@ -443,6 +443,38 @@ def test_time_for_a_head_is_not_time_for_a_call(monkeypatch: pytest.MonkeyPatch)
     perform(scenario, ours=True)
 
 
+@pytest.mark.parametrize("wish", ["h2c", "websocket"])
+def test_a_wish_for_another_protocol_is_ignored(wish: str) -> None:
+    async def scenario(stage: Stage) -> None:
+        peer = await stage.connect()
+        wishes = {"Connection": "Upgrade, HTTP2-Settings", "Upgrade": wish, "HTTP2-Settings": "AAEAAEAAAAIAAAAB"}
+        for number, size in ((1, 3), (2, 300_000)):
+            body, headers = modern("echo", number, text="x" * size)
+            peer.send(body, headers | wishes)
+            assert await peer.answer() == (
+                200,
+                {"jsonrpc": "2.0", "id": number, "result": {"echo": {"text": "x" * size}}},
+            )
+        whole = b"".join(
+            request_bytes(*modern("echo", number)).replace(b"\r\n", b"\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n", 1)
+            for number in range(3)
+        )
+        for start in range(0, len(whole), 100):
+            peer.writer.write(whole[start : start + 100])
+            await asyncio.sleep(0)
+        for number in range(3):
+            assert (await peer.answer())[1]["id"] == number
+        body, headers = modern("echo")
+        head = "".join(f"{name}: {value}\r\n" for name, value in (headers | wishes).items()).encode()
+        data = json.dumps(body).encode()
+        peer.writer.write(CHUNKED[:-2] + head + b"\r\n%x\r\n" % len(data) + data + b"\r\n0\r\n\r\n")
+        assert (await peer.answer())[0] == 200
+        peer.writer.write(b"CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n")
+        assert b" 400 " in await peer.closed()
+
+    perform(scenario, ours=True)
+
+
 def test_trailers_are_not_headers() -> None:
     async def scenario(stage: Stage) -> None:
         body, headers = modern("echo")

@@ -29,6 +29,12 @@ STREAM_SECONDS = 0.5
 DELETE_SECONDS = 2.0
 """How long the DELETE that ends a session may take."""
 
+POST_SECONDS = 60.0
+"""How long a POST may take that nobody waits for."""
+
+MAX_ANSWERS = 100
+"""How many answers may be on their way at once: a server that asks on and on and takes none would use up sockets."""
+
 RECONNECT_SECONDS = (1.0, 2.0, 5.0, 10.0, 30.0)
 """How long to wait before each attempt to restore a stream, unless the server says. After the last, it is given up."""
 
@@ -62,8 +68,10 @@ class ClientSession:
         self._id = id
         self._is_lost = False
         self._lost = lost
-        self._channel = Channel(self._send, self._serve, receiver.hear, Sender(kind="http"))
+        self._channel = Channel(self._answer, self._serve, receiver.hear, Sender(kind="http"))
         self._background = Background()
+        self._answers = Background()
+        self._has_warned = False
         self._stream: asyncio.Task[None] | None = None
         self._opened = asyncio.Event()
 
@@ -96,6 +104,7 @@ class ClientSession:
     async def close(self) -> None:
         """Stop answering and listening, and end the session at the server."""
         await self._channel.lost(ConnectionClosed(f"The connection to {self._endpoint.url} was closed"))
+        await self._answers.close()
         await self._background.close()
         if self._id is not None and not self._is_lost:
             with contextlib.suppress(MCPError, TimeoutError):
@@ -154,15 +163,26 @@ class ClientSession:
     async def _serve(self, exchange: Exchange) -> Response:
         return await self._receiver.answer(exchange.request)
 
+    def _answer(self, message: Message) -> None:
+        """POST an answer, unless too many are on their way: then it is dropped."""
+        if len(self._answers) < MAX_ANSWERS:
+            self._answers.start(self._post(message))
+        elif not self._has_warned:
+            self._has_warned = True
+            log.warning("%s takes no answers: beyond %d on their way they are dropped", self._endpoint.url, MAX_ANSWERS)
+
     def _send(self, message: Message) -> None:
         self._background.start(self._post(message))
 
     async def _post(self, message: Message) -> None:
         """POST a message that nobody waits for; trouble is logged, and a lost answer ends what waits for it."""
         try:
-            with await self._endpoint.post(self.headers, written(message)) as response:
-                self.check(response)
-                await check_accepted(self._endpoint.url, response)
+            async with asyncio.timeout(POST_SECONDS):
+                with await self._endpoint.post(self.headers, written(message)) as response:
+                    self.check(response)
+                    await check_accepted(self._endpoint.url, response)
+        except TimeoutError:
+            log.warning("could not send a message to %s within %g s", self._endpoint.url, POST_SECONDS)
         except MCPError as error:
             log.warning("could not send a message to %s: %s", self._endpoint.url, error)
             if isinstance(error, SessionLost) and isinstance(message, Response):

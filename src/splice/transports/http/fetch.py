@@ -134,7 +134,11 @@ class Endpoint:
         location = response.header("location") or ""
         target = within_origin(url, location) if response.status in _METHOD_KEPT else None
         if target is None:
-            told = f"{self.url} redirects to {location.partition('?')[0]!a} with status {response.status}"
+            try:
+                shown = shown_url(location)
+            except ValueError:
+                shown = "what is no URL"
+            told = f"{self.url} redirects to {shown!a:.200} with status {response.status}"
             why = "which is not followed: only 307 and 308 within the same origin are"
             raise HTTPRefused(f"{told}, {why}", response.status)
         return target

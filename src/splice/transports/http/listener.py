@@ -4,8 +4,8 @@ What a client sends before the endpoint sees it is bounded here, in size and in 
 length, for ever, and takes the trailers of a body for headers. An app under another server has only that one's bounds.
 
 This leans on parts of uvicorn that are not documented: the callbacks of `HttpToolsProtocol` with its `transport`,
-`scope`, `headers`, `url`, `cycle` and `timeout_keep_alive_task`, and `Server` with `config`, `servers`, `shutdown`,
-`capture_signals` and `should_exit`.
+`parser`, `_should_upgrade`, `scope`, `headers`, `url`, `cycle` and `timeout_keep_alive_task`, and
+`Server` with `config`, `servers`, `shutdown`, `capture_signals` and `should_exit`.
 
 https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
 """
@@ -19,6 +19,7 @@ from functools import partial
 from typing import Any, Unpack, cast
 
 import uvicorn
+from httptools import HttpParserError, HttpParserUpgrade
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from splice.errors import InvalidRequest
@@ -94,6 +95,7 @@ class _Protocol(HttpToolsProtocol):
     It has no attributes of its own: one more costs it 1.5 KB.
     """
 
+    parser: Any
     transport: _Connection  # type: ignore[assignment]  # as `connection_made` has it
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
@@ -109,17 +111,44 @@ class _Protocol(HttpToolsProtocol):
         """Parse what arrived, and refuse what is too large or too slow."""
         connection = self.transport
         connection.held += len(data)
-        super().data_received(data)
+        self._unset_keepalive_if_required()
+        try:
+            self._parse(memoryview(data))
+        except HttpParserError:
+            self.send_400_response("Invalid HTTP request received.")
         if connection.held > MAX_HEAD_BYTES:
             self._refuse(431, _TOO_LARGE)
         elif not self.cycle or self.cycle.response_complete:
             self._await_head()
+
+    def _parse(self, data: memoryview) -> None:
+        """Parse; a request that wishes for another protocol, whose body the parser skips, once more without the wish.
+
+        Java's HTTP client wishes for HTTP/2 with its first request.
+        """
+        while data:
+            try:
+                self.parser.feed_data(data)
+                break
+            except HttpParserUpgrade as upgrade:
+                data = data[upgrade.args[0] :]
+                method, version = self.parser.get_method(), self.parser.get_http_version().encode()
+                if method == b"CONNECT":
+                    raise HttpParserError("CONNECT wishes for a tunnel") from None
+                fields = [b"%s: %s\r\n" % field for field in self.headers if field[0] != b"upgrade"]
+                head = b"%s %s HTTP/%s\r\n%s\r\n" % (method, self.url, version, b"".join(fields))
+                self.parser.feed_data(head)
+
+    def _should_upgrade(self) -> bool:
+        return True  # so that nothing happens until it is parsed again
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
         cast("dict[str, Any]", self.scope)[CONNECTION] = self.transport
 
     def on_headers_complete(self) -> None:
+        if self.parser.should_upgrade():
+            return
         connection, fields = self.transport, self.headers
         size = connection.held
         if size > SMALL_BYTES:  # a part of it may be body
