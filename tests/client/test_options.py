@@ -20,7 +20,7 @@ from splice.protocol.wire import Implementation
         ({"on_change": 5}, TypeError, "on_change= of Client takes a function"),
         ({"roots": 5}, TypeError, "roots= of Client takes a list of places, or a function, not 5"),
         ({"roots": "/home"}, TypeError, "roots are a list of places, not the text '/home'"),
-        ({"roots": ["https://h/"]}, ValueError, "a root is a path or a file:// URI, not 'https://h/'"),
+        ({"roots": ["https://h/"]}, ValueError, "a root is a path or a file:// URI, such as Path.as_uri() writes"),
         ({"protocol": 5}, TypeError, "protocol= of Client takes text"),
         ({"protocol": "newest"}, ValueError, "protocol must be 'auto', 'legacy', 'modern' or one of "),
         (
