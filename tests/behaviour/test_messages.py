@@ -15,21 +15,11 @@ from splice import Client, Context, MissingClientCapability, Server
 from splice.types import PromptMessage
 from support.listening import listening
 from support.raw_client import OverHTTP
+from support.sources import FAILING_LIFESPAN
 from support.wire import modern
 
 # The first line of each comment is what a user read before.
 
-LIFESPAN = """
-from contextlib import asynccontextmanager
-from splice import Server
-
-@asynccontextmanager
-async def lifespan(server):
-    raise RuntimeError("DATABASE_URL is not set")
-    yield
-
-server = Server("shop", lifespan=lifespan)
-"""
 BOOM = """
 from splice import Server
 
@@ -42,7 +32,7 @@ def boom() -> str:
 CLI: dict[str, tuple[str, list[str], list[str]]] = {
     # initialize failed: RuntimeError (reference affcad88) (code -32603)
     "a lifespan that fails": (
-        LIFESPAN,
+        FAILING_LIFESPAN,
         ["list", "server.py"],
         ["The lifespan of shop failed", "in lifespan", "RuntimeError: DATABASE_URL is not set"],
     ),

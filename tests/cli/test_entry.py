@@ -15,6 +15,7 @@ from splice import Server
 from splice.cli import main
 from splice.cli.commands import COMMANDS
 from splice.cli.outcomes import FAILED, INTERRUPTED, OK, USAGE
+from support.sources import FAILING_LIFESPAN
 
 REQUEST = {
     "jsonrpc": "2.0",
@@ -157,29 +158,16 @@ def test_run_answers_on_stdin_and_stdout() -> None:
     assert done.stderr == b""
 
 
-BROKEN_LIFESPAN = """
-from contextlib import asynccontextmanager
-from splice import Server
-
-@asynccontextmanager
-async def life(server):
-    raise OSError("no database")
-    yield
-
-server = Server("broken", lifespan=life)
-"""
-
-
 @pytest.mark.parametrize("options", [(), ("--http", "--port", "0")])
 def test_a_lifespan_that_fails_is_told_with_its_traceback(tmp_path: Path, options: tuple[str, ...]) -> None:
     path = tmp_path / "broken.py"
-    path.write_text(BROKEN_LIFESPAN)
+    path.write_text(FAILING_LIFESPAN)
     done = splice_process("run", str(path), *options)
     assert done.returncode == FAILED
     first, *trace = done.stderr.decode().splitlines()
-    assert first == "splice: The lifespan of broken failed: OSError: no database"
-    assert f'  File "{path}", line 7, in life' in trace
-    assert trace[-1] == "OSError: no database"
+    assert first == "splice: The lifespan of shop failed: RuntimeError: DATABASE_URL is not set"
+    assert f'  File "{path}", line 7, in lifespan' in trace
+    assert trace[-1] == "RuntimeError: DATABASE_URL is not set"
 
 
 def test_run_works_with_files_too(tmp_path: Path) -> None:

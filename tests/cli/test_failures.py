@@ -12,6 +12,7 @@ from cli.conftest import SERVER, Splice, splice_process
 from splice import InvalidParams
 from splice.cli.failures import described, escape_logs, trace
 from splice.cli.outcomes import FAILED, OK, UNREACHABLE, USAGE, Stop
+from support.sources import FAILING_LIFESPAN
 
 HOSTILE = [sys.executable, str(Path(__file__).with_name("hostile_server.py"))]
 UNSAFE = ("\x1b", "\x07", "\u202e")
@@ -109,27 +110,10 @@ def test_debug_shows_the_frames_of_the_tool_once_and_not_those_of_the_parser(spl
     assert "click" not in done.err
 
 
-LIFESPAN = """
-from contextlib import asynccontextmanager
-from splice import Server
-
-@asynccontextmanager
-async def life(server):
-    raise RuntimeError("DATABASE_URL is not set")
-    yield
-
-server = Server("s", lifespan=life)
-
-@server.tool
-def f() -> str:
-    return ""
-"""
-
-
 @pytest.mark.parametrize("words", [["list"], ["call", "f"], ["list", "--debug"]])
 def test_the_cause_of_a_failed_start_is_shown(splice: Splice, tmp_path: Path, words: list[str]) -> None:
     path = tmp_path / "life.py"
-    path.write_text(LIFESPAN)
+    path.write_text(FAILING_LIFESPAN)
     done = splice(words[0], str(path), *words[1:])
     assert done.code in (FAILED, UNREACHABLE)
     assert "RuntimeError: DATABASE_URL is not set" in done.err

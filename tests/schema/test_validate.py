@@ -256,3 +256,9 @@ def test_only_those_who_validate_load_the_library() -> None:
     code = "import sys, splice.schema.functions, splice.schema.forms; print('jsonschema_rs' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=20)
     assert done.stdout.strip() == "False"
+
+
+def test_the_names_that_a_peer_made_are_cut() -> None:
+    hostile = {"type": "object", "properties": {"n" * 50_000: {}}, "additionalProperties": False}
+    (problem,) = Validator(hostile).problems({"x": 1})
+    assert len(problem.text) < 1_100

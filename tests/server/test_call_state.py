@@ -12,7 +12,7 @@ from splice import Context, InputRequired, Server
 from splice.errors import ToolError
 from splice.protocol.input import ElicitParams
 from splice.protocol.jsonrpc import Failure, Request
-from splice.server.call import Answer, Call, warn_once
+from splice.server.call import Answer, Call
 from support.caller import MODERN, Caller, Hand, accept, text_of
 from support.wire import JSON
 
@@ -166,7 +166,6 @@ async def test_the_state_of_another_server_is_refused_though_it_has_the_same_key
 async def test_a_process_that_seals_alone_says_so_once_when_there_are_others(
     version: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    warn_once.cache_clear()
     monkeypatch.setattr("multiprocessing.process.parent_process", lambda: "uvicorn")
     shared = Caller(server_with_questions(state_keys=KEYS[:1]), version)
     await asked(shared)
@@ -181,7 +180,6 @@ async def test_state_of_another_process_is_explained_in_the_log_and_not_to_the_c
     version: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     """However the processes were started: that state comes which was not sealed here says enough."""
-    warn_once.cache_clear()
     content, result = await asked(Caller(server_with_questions(), version))
     other = Caller(server_with_questions(), version)
     for _ in range(2):

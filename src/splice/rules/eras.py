@@ -274,7 +274,7 @@ def admit(request: Request, session: Session | None, row: Method[Any, Any] | Non
     declared = era.admit(row, meta, session)
     if failed is not None:
         raise failed
-    if era is LEGACY and isinstance(params, RetryParams) and (params.input_responses or params.request_state):
+    if isinstance(params, RetryParams) and (params.input_responses or params.request_state):
         params = narrow(params, declared.facts.version)
     return Admitted(era, params, meta, declared)
 

@@ -43,6 +43,9 @@ MAX_PROBLEMS = 10
 MAX_NAMES = 20
 """How many known names are listed beside an unknown one."""
 
+MAX_KNOWN = 1_000
+"""How many characters these are: the schema may be of a peer's making."""
+
 MAX_PLACE = 200
 """How many characters of a place are told: its names may be of a peer's making."""
 
@@ -154,7 +157,7 @@ class Validator:
         elif isinstance(kind, _Kind.AdditionalProperties):
             schema = functools.reduce(operator.getitem, error.schema_path[:-1], cast("Any", self._schema))
             known = list(schema.get("properties", ()))
-            told = ", ".join([*known[:MAX_NAMES], *(["..."] if len(known) > MAX_NAMES else [])]) or "none"
+            told = ", ".join([*known[:MAX_NAMES], *(["..."] if len(known) > MAX_NAMES else [])])[:MAX_KNOWN] or "none"
             for name in kind.unexpected:
                 yield Problem((*path, name), f"unknown name; known are: {told}{meant(name, known)}")
         elif isinstance(kind, _Kind.UnevaluatedProperties):

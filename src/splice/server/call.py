@@ -14,7 +14,7 @@ import re
 import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cached_property
 from math import inf
 from typing import Any, TypeAlias, TypeVar
 
@@ -125,6 +125,14 @@ class Home(Struct, frozen=True, eq=False, kw_only=True, dict=True):
     publish: Publish
     read: "Callable[[str, Call], Awaitable[ReadResourceResult]]"
     """Reads one of the server's own resources for a running handler. Raises `ResourceNotFound`."""
+    warned: set[str] = set()
+    """The warnings about this server that were logged."""
+
+    def warn_once(self, what: str) -> None:
+        """Log what is wrong with this server, once. `what` has a place for its name."""
+        if what not in self.warned:
+            self.warned.add(what)
+            log.warning(what, self.info.name)
 
     @cached_property
     def info_json(self) -> Raw:
@@ -238,7 +246,7 @@ class Call(Admitted, eq=False):
         """Write the journal down as the `requestState` of a result."""
         sealer = self.home.sealer
         if not sealer.is_shared and is_worker():
-            warn_once(self.home.info.name, _ALONE)
+            self.home.warn_once(_ALONE)
         self.journal.told = self.progress
         return sealer.seal(self.journal.write(), self._bound(), time.time())
 
@@ -251,7 +259,7 @@ class Call(Admitted, eq=False):
             page = self.home.sealer.open(state, self._bound(), time.time())
         except SealBroken:
             if not self.home.sealer.is_shared:
-                warn_once(self.home.info.name, _ALONE)
+                self.home.warn_once(_ALONE)
             raise InvalidParams(
                 "requestState was not issued for this request, or is too old; send the request without it"
             ) from None
@@ -310,9 +318,3 @@ def is_worker() -> bool:
     """Tell whether this process is one of several that a parent started, such as `uvicorn --workers` does."""
     found = sys.modules.get("multiprocessing.process")
     return found is not None and found.parent_process() is not None
-
-
-@cache
-def warn_once(name: str, what: str) -> None:
-    """Log what is wrong with a server, as often as anybody asks, once."""
-    log.warning(what, name)

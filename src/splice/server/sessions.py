@@ -50,7 +50,7 @@ from splice.protocol.wire import EmptyResult
 from splice.rules.eras import discoverable_versions, handshake_version
 from splice.rules.extensions import AnyCapabilities, Extension, Served
 from splice.rules.sessions import Session
-from splice.server.call import Call, Change, is_worker, session_of, warn_once
+from splice.server.call import Call, Change, is_worker, session_of
 from splice.transports.base import Exchange
 
 MAX_SUBSCRIPTIONS = 10_000
@@ -267,7 +267,7 @@ class Lifecycle(Extension[Call]):
         session.open(version, params.capabilities, params.client_info)
         self._subscriptions.join(session, home.capabilities())
         if call.sender.kind == "http" and is_worker():
-            warn_once(home.info.name, _SESSIONS_ALONE)
+            home.warn_once(_SESSIONS_ALONE)
         result = InitializeResult(
             protocol_version=version,
             capabilities=home.capabilities(),

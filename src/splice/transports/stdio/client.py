@@ -116,7 +116,7 @@ class StdioLink(asyncio.SubprocessProtocol, Link):
         self._junk = 0
         self._spoke = False
         self._spread: dict[str, Any] = {}
-        """Members of a message that is written over several lines."""
+        """The version and the id of a message that is written over several lines."""
 
     @property
     def pid(self) -> int:
@@ -230,7 +230,8 @@ class StdioLink(asyncio.SubprocessProtocol, Link):
             log.warning("%s: further lines like that are skipped silently", self.name)
         if bad.text.strip() == b"{":
             self._spread.clear()
-        self._spread |= ends(b"{" + bad.text, b"")
+        found = ends(b"{" + bad.text, b"")
+        self._spread |= {name: found[name] for name in ("jsonrpc", "id") if name in found}
         if self._spread.keys() >= {"jsonrpc", "id"}:
             bad.message, bad.id = "it is written over several lines, and each must be one", self._spread.pop("id")
             self.channel.discredit(bad)
