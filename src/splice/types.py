@@ -20,7 +20,11 @@ from splice.protocol.content import (
     ToolUseContent,
     UnknownContent,
 )
-from splice.protocol.input import (
+from splice.protocol.jsonrpc import Failure, Message, Notification, Request, Response, Success, decode, encode
+from splice.protocol.methods import Method, Note
+from splice.protocol.notifications import LoggingLevel, LogParams
+from splice.protocol.prompts import GetPromptResult, ListPromptsResult, Prompt, PromptArgument, PromptMessage
+from splice.protocol.questions import (
     CREATE_MESSAGE,
     ELICIT,
     ROOTS_LIST,
@@ -36,10 +40,6 @@ from splice.protocol.input import (
     SamplingMessage,
     ToolChoice,
 )
-from splice.protocol.jsonrpc import Failure, Message, Notification, Request, Response, Success, decode, encode
-from splice.protocol.logging import LoggingLevel, LogParams
-from splice.protocol.methods import Method, Note
-from splice.protocol.prompts import GetPromptResult, ListPromptsResult, Prompt, PromptArgument, PromptMessage
 from splice.protocol.resources import (
     ListResourcesResult,
     ListResourceTemplatesResult,

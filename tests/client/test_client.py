@@ -21,8 +21,8 @@ from splice.protocol.completion import PromptReference
 from splice.protocol.content import TextContent
 from splice.protocol.jsonrpc import raw
 from splice.protocol.lifecycle import DISCOVER
-from splice.protocol.logging import LogParams
 from splice.protocol.methods import Method, Note
+from splice.protocol.notifications import LogParams
 from splice.protocol.versions import LATEST_MODERN, Since
 from splice.protocol.wire import NoParams, NoteParams, Params, Result
 from splice.rules.extensions import Extension, Heard, Served

@@ -9,8 +9,8 @@ from client.scripted import ScriptedLink, ScriptedTarget, initialize, raising, u
 from splice import Client
 from splice.client import connection
 from splice.errors import ConnectionClosed, MethodNotFound, SessionLost
-from splice.protocol.input import ROOTS_CHANGED
 from splice.protocol.jsonrpc import Notification
+from splice.protocol.questions import ROOTS_CHANGED
 
 DONE = {"content": [{"type": "text", "text": "done"}]}
 

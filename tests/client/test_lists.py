@@ -10,7 +10,7 @@ from splice import Client
 from splice.client import lists
 from splice.client.lists import KnownTools
 from splice.errors import HeaderMismatch, LocalProtocolError, MethodNotFound, RemoteProtocolError
-from splice.protocol.subscriptions import TOOLS_CHANGED
+from splice.protocol.notifications import TOOLS_CHANGED
 from splice.protocol.tools import CallToolResult, Tool
 from splice.protocol.wire import EmptyResult
 from splice.rules.extensions import Extension, Heard

@@ -12,9 +12,9 @@ from splice.client.questions import Answers, AnyRoot, ElicitAnswer, Question, Qu
 from splice.errors import InternalError, LocalProtocolError, RPCError, Unanswered
 from splice.protocol.capabilities import ClientCapabilities, ServerCapabilities
 from splice.protocol.content import TextContent
-from splice.protocol.input import CreateMessageResult, ElicitParams, ElicitResult, InputRequest, Root
 from splice.protocol.jsonrpc import Request, Success, raw
 from splice.protocol.methods import Method
+from splice.protocol.questions import CreateMessageResult, ElicitParams, ElicitResult, InputRequest, Root
 from splice.protocol.versions import FACTS, LATEST_HANDSHAKE, LATEST_MODERN
 from splice.protocol.wire import Params, Result
 from splice.rules.extensions import Extension, Served

@@ -10,11 +10,11 @@ from msgspec import Raw
 
 from protocol.wire import all_rows, methods
 from splice.errors import InvalidParams, RemoteProtocolError
-from splice.protocol.input import ELICIT, ELICITATION_COMPLETE
 from splice.protocol.lifecycle import DISCOVER, INITIALIZE, PING
 from splice.protocol.methods import Method, Note
-from splice.protocol.progress import CANCELLED, PROGRESS, CancelledParams
+from splice.protocol.notifications import CANCELLED, PROGRESS, CancelledParams
 from splice.protocol.prompts import PROMPTS_GET
+from splice.protocol.questions import ELICIT, ELICITATION_COMPLETE
 from splice.protocol.tools import TOOLS_CALL, TOOLS_LIST, CallToolResult
 from splice.protocol.versions import HANDSHAKE_VERSIONS, LATEST_HANDSHAKE, LATEST_MODERN, V2025_11_25, VERSIONS
 from splice.protocol.wire import EmptyResult, NoParams, PageParams, PageResult, Result

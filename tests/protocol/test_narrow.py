@@ -27,11 +27,11 @@ from splice.protocol.content import (
     ToolResultContent,
     ToolUseContent,
 )
-from splice.protocol.input import CreateMessageParams, CreateMessageResult, ElicitParams, SamplingMessage
 from splice.protocol.jsonrpc import NULL, raw
 from splice.protocol.lifecycle import InitializeParams, RequestMeta
 from splice.protocol.narrow import covers, narrow
 from splice.protocol.prompts import GetPromptResult, PromptMessage
+from splice.protocol.questions import CreateMessageParams, CreateMessageResult, ElicitParams, SamplingMessage
 from splice.protocol.resources import ListResourcesResult, Resource
 from splice.protocol.tools import CallToolParams, CallToolResult, ListToolsResult, Tool, ToolAnnotations, ToolExecution
 from splice.protocol.versions import (

@@ -16,7 +16,7 @@ from msgspec.structs import fields
 
 from data import distill
 from protocol.wire import BASES, all_rows, marks_of, methods, notes, span_of, wire_types
-from splice.protocol import completion, content, jsonrpc, lifecycle, logging, subscriptions, wire
+from splice.protocol import completion, content, jsonrpc, lifecycle, notifications, wire
 from splice.protocol.methods import Note
 from splice.protocol.narrow import covers
 from splice.protocol.versions import VERSIONS
@@ -30,7 +30,7 @@ ALIASES: dict[str, type[Struct]] = {
     "ResourceReference": completion.ResourceTemplateReference,
     "RequestMetaObject": lifecycle.RequestMeta,
     "PaginatedResult": wire.PageResult,
-    "SubscriptionsListenResult": subscriptions.ListenResult,
+    "SubscriptionsListenResult": notifications.ListenResult,
 }
 """Where our name is not the specification's."""
 
@@ -120,7 +120,7 @@ DIFFERENT: dict[tuple[str, str], str] = {
 """Fields that differ on purpose, by the Struct that defines them."""
 
 NAMED_VALUES = {
-    "LoggingLevel": logging.LoggingLevel,
+    "LoggingLevel": notifications.LoggingLevel,
     "Role": content.Role,
 }
 

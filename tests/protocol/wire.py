@@ -16,7 +16,7 @@ from msgspec.structs import FieldInfo, fields
 
 from splice import protocol
 from splice.protocol import content
-from splice.protocol import input as asked
+from splice.protocol import questions as asked
 from splice.protocol.methods import Method, Note
 from splice.protocol.narrow import covers
 from splice.protocol.wire import Wire

@@ -16,7 +16,6 @@ from splice.errors import (
     UnsupportedProtocolVersion,
 )
 from splice.protocol.capabilities import ClientCapabilities, RootsCapability
-from splice.protocol.input import ROOTS_LIST, InputRequest, InputRequiredResult
 from splice.protocol.jsonrpc import Request, raw
 from splice.protocol.lifecycle import (
     INITIALIZE,
@@ -30,6 +29,7 @@ from splice.protocol.lifecycle import (
     RequestMeta,
 )
 from splice.protocol.methods import Method
+from splice.protocol.questions import ROOTS_LIST, InputRequest, InputRequiredResult
 from splice.protocol.resources import ReadResourceResult
 from splice.protocol.tools import TOOLS_CALL, TOOLS_LIST, CallToolParams, CallToolResult, ListToolsResult, TaskMetadata
 from splice.protocol.versions import FACTS, HANDSHAKE_VERSIONS, LATEST_HANDSHAKE, LATEST_MODERN, VERSIONS

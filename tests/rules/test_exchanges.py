@@ -13,7 +13,7 @@ from msgspec import Raw
 from splice.errors import InternalError, InvalidRequest
 from splice.protocol.jsonrpc import Notification, RequestId, encode, raw
 from splice.protocol.lifecycle import RequestMeta
-from splice.protocol.progress import CANCELLED, PROGRESS, CancelledParams
+from splice.protocol.notifications import CANCELLED, PROGRESS, CancelledParams
 from splice.protocol.wire import Meta, NoParams
 from splice.rules.exchanges import ExchangeTable, cancellation, progress_token
 

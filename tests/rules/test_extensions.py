@@ -5,7 +5,7 @@ from typing import Any
 from splice.protocol.capabilities import ClientCapabilities, ServerCapabilities
 from splice.protocol.lifecycle import PING
 from splice.protocol.methods import Method, Note
-from splice.protocol.progress import PROGRESS
+from splice.protocol.notifications import PROGRESS
 from splice.protocol.wire import EmptyResult, NoParams, NoteParams, Params, Result
 from splice.rules.extensions import Extension, Heard, Served, heard, served
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from msgspec import Raw
 
 from splice.errors import InvalidParams, LocalProtocolError
-from splice.protocol.input import InputRequest
 from splice.protocol.jsonrpc import raw
+from splice.protocol.questions import InputRequest
 from splice.rules.journal import Journal
 
 ELICIT = "elicitation/create"

@@ -12,7 +12,7 @@ from splice.protocol.capabilities import (
     SamplingCapability,
 )
 from splice.protocol.content import TextContent
-from splice.protocol.input import (
+from splice.protocol.questions import (
     CREATE_MESSAGE,
     ELICIT,
     ROOTS_LIST,

@@ -8,9 +8,9 @@ import pytest
 
 from splice import Context, InputRequired, Server
 from splice.errors import MissingClientCapability
-from splice.protocol.input import ROOTS_LIST
 from splice.protocol.jsonrpc import Notification
 from splice.protocol.methods import Method, Note
+from splice.protocol.questions import ROOTS_LIST
 from splice.protocol.versions import FACTS, V2025_11_25, VERSIONS
 from splice.protocol.wire import NoParams, NoteParams, Params, Result, Wire
 from splice.rules.extensions import Extension, Heard, Served

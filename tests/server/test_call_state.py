@@ -10,8 +10,8 @@ from msgspec import Raw
 
 from splice import Context, InputRequired, Server
 from splice.errors import ToolError
-from splice.protocol.input import ElicitParams
 from splice.protocol.jsonrpc import Failure, Request
+from splice.protocol.questions import ElicitParams
 from splice.server.call import Answer, Call
 from support.caller import MODERN, Caller, Hand, accept, text_of
 from support.wire import JSON

@@ -16,7 +16,9 @@ from msgspec import Raw
 from splice import Client, Context, Elicited, InputRequired, Server
 from splice.errors import LocalProtocolError, MissingClientCapability, ResourceNotFound, RPCError, ToolError
 from splice.protocol.content import TextContent, ToolUseContent
-from splice.protocol.input import (
+from splice.protocol.jsonrpc import Request, Response, encode
+from splice.protocol.notifications import LOGGING_LEVELS
+from splice.protocol.questions import (
     CreateMessageParams,
     ElicitParams,
     ModelHint,
@@ -24,8 +26,6 @@ from splice.protocol.input import (
     SamplingMessage,
     ToolChoice,
 )
-from splice.protocol.jsonrpc import Request, Response, encode
-from splice.protocol.logging import LOGGING_LEVELS
 from splice.protocol.tools import Tool
 from splice.protocol.versions import FACTS, VERSIONS
 from support.caller import ALL, ASKING, CANCEL, DECLINE, LEGACY, MODERN, Caller, Hand, accept, fixed, said, text_of

@@ -18,7 +18,7 @@ from splice.errors import (
     RPCError,
     ToolError,
 )
-from splice.protocol.input import InputRequest
+from splice.protocol.questions import InputRequest
 from splice.protocol.versions import FACTS, VERSIONS, Facts
 from splice.rules.eras import Suspend
 from splice.server.failures import culprit, ends_the_task, failure_of, is_meant, leaves, questions_in, report

@@ -13,7 +13,7 @@ from splice import Server
 from splice.protocol.capabilities import PromptsCapability, ResourcesCapability, ServerCapabilities, ToolsCapability
 from splice.protocol.jsonrpc import Notification, Request, encode
 from splice.protocol.lifecycle import META_SUBSCRIPTION_ID
-from splice.protocol.subscriptions import SubscriptionFilter
+from splice.protocol.notifications import SubscriptionFilter
 from splice.rules.sessions import Session
 from splice.server.sessions import LIST_CHANGES, Listener, Subscriptions, change_note, updated
 from splice.transports.base import Exchange, Sender

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from splice.errors import ConnectionClosed
-from splice.protocol.input import ListRootsResult, Root
 from splice.protocol.jsonrpc import Failure, Notification, Request, Response, Success
+from splice.protocol.questions import ListRootsResult, Root
 from splice.protocol.wire import PageParams
 from splice.rules.sessions import Session
 from splice.transports.base import Exchange, Link

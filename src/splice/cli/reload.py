@@ -36,10 +36,9 @@ from splice.client.options import INFO
 from splice.protocol.capabilities import ClientCapabilities
 from splice.protocol.jsonrpc import Failure, Notification, Request, RequestId, Response, Success, error_of, failure, raw
 from splice.protocol.lifecycle import DISCOVER, INITIALIZE, INITIALIZED, META_SUBSCRIPTION_ID
-from splice.protocol.logging import SET_LEVEL
 from splice.protocol.methods import UNREADABLE
+from splice.protocol.notifications import ACKNOWLEDGED, LISTS, RESOURCE_UPDATED, SET_LEVEL, SUBSCRIPTIONS_LISTEN
 from splice.protocol.resources import RESOURCES_SUBSCRIBE, RESOURCES_UNSUBSCRIBE
-from splice.protocol.subscriptions import ACKNOWLEDGED, LISTS, RESOURCE_UPDATED, SUBSCRIPTIONS_LISTEN
 from splice.protocol.versions import VERSIONS
 from splice.rules.eras import Stamp
 from splice.rules.meta import TOKEN, replace_token, restamp

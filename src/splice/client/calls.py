@@ -23,10 +23,10 @@ from splice.client.connection import Connection, Connector, Terms
 from splice.client.notices import OnProgress, Reports
 from splice.client.questions import OPTION_OF, Answers
 from splice.errors import HTTPRefused, RemoteProtocolError, RPCError, SessionLost
-from splice.protocol.input import InputRequiredResult
 from splice.protocol.jsonrpc import Failure, Notification, RequestId, Response, error_of
 from splice.protocol.lenient import Remarks
 from splice.protocol.methods import UNREADABLE, Method
+from splice.protocol.questions import InputRequiredResult
 from splice.protocol.wire import Result
 from splice.rules.extensions import Extension
 from splice.transports.base import Hear, Outgoing

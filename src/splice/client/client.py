@@ -25,13 +25,13 @@ from splice.client.targets import AnyTarget, resolve
 from splice.errors import HeaderMismatch, LocalProtocolError, MethodNotFound
 from splice.protocol import completion
 from splice.protocol.capabilities import ServerCapabilities
-from splice.protocol.input import ROOTS_CHANGED
 from splice.protocol.jsonrpc import Notification, Request, Response
 from splice.protocol.lifecycle import DISCOVER, PING
-from splice.protocol.logging import LOGGING_LEVELS, LoggingLevel
 from splice.protocol.methods import Method, Note
 from splice.protocol.narrow import narrow
+from splice.protocol.notifications import LOGGING_LEVELS, LoggingLevel
 from splice.protocol.prompts import PROMPTS_GET, PROMPTS_LIST, GetPromptParams, GetPromptResult, Prompt
+from splice.protocol.questions import ROOTS_CHANGED
 from splice.protocol.resources import (
     RESOURCES_LIST,
     RESOURCES_READ,

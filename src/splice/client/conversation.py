@@ -19,8 +19,7 @@ from splice.client.targets import Target
 from splice.errors import MCPError
 from splice.protocol.capabilities import ClientCapabilities
 from splice.protocol.jsonrpc import Notification, Request, Response
-from splice.protocol.logging import SET_LEVEL, LoggingLevel, SetLevelParams
-from splice.protocol.subscriptions import ACKNOWLEDGED, TOOLS_CHANGED
+from splice.protocol.notifications import ACKNOWLEDGED, SET_LEVEL, TOOLS_CHANGED, LoggingLevel, SetLevelParams
 from splice.protocol.versions import FACTS, LATEST_HANDSHAKE
 from splice.rules.negotiation import preference
 from splice.rules.options import checked

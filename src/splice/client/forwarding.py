@@ -15,7 +15,7 @@ from splice.client.lists import KnownTools, mirrored
 from splice.errors import HEADER_MISMATCH, InvalidParams
 from splice.protocol.jsonrpc import Failure, Notification, Request, RequestId, Response, failure, raw
 from splice.protocol.methods import Method, Note
-from splice.protocol.progress import PROGRESS, ProgressToken
+from splice.protocol.notifications import PROGRESS, ProgressToken
 from splice.protocol.prompts import PROMPTS_GET
 from splice.protocol.resources import RESOURCES_READ
 from splice.protocol.tools import TOOLS_CALL

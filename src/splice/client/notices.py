@@ -13,10 +13,8 @@ from msgspec import Struct
 
 from splice.errors import InvalidParams
 from splice.protocol.jsonrpc import Notification, RequestId
-from splice.protocol.logging import LOG_MESSAGE, LogParams
 from splice.protocol.methods import Note
-from splice.protocol.progress import PROGRESS
-from splice.protocol.subscriptions import LISTS, RESOURCE_UPDATED
+from splice.protocol.notifications import LISTS, LOG_MESSAGE, PROGRESS, RESOURCE_UPDATED, LogParams
 from splice.rules.extensions import Extension, Heard, heard
 from splice.transports.base import Hear
 

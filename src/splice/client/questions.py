@@ -20,7 +20,10 @@ from splice.client.notices import call
 from splice.errors import InternalError, InvalidParams, LocalProtocolError, MethodNotFound, RPCError, Unanswered
 from splice.protocol.capabilities import ClientCapabilities, ElicitationCapability, RootsCapability, SamplingCapability
 from splice.protocol.content import TextContent
-from splice.protocol.input import (
+from splice.protocol.jsonrpc import Request, Response, Success, failure, raw
+from splice.protocol.lifecycle import PING
+from splice.protocol.methods import Method
+from splice.protocol.questions import (
     CREATE_MESSAGE,
     ELICIT,
     ROOTS_LIST,
@@ -34,9 +37,6 @@ from splice.protocol.input import (
     Root,
     check_sampling_messages,
 )
-from splice.protocol.jsonrpc import Request, Response, Success, failure, raw
-from splice.protocol.lifecycle import PING
-from splice.protocol.methods import Method
 from splice.protocol.uri import is_uri
 from splice.protocol.versions import Facts
 from splice.protocol.wire import EmptyResult

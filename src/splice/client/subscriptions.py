@@ -16,8 +16,7 @@ from splice.client.notices import read
 from splice.errors import ConnectionClosed, LocalProtocolError, MCPError, RPCError
 from splice.protocol.jsonrpc import Failure, Notification, RequestId, error_of
 from splice.protocol.lifecycle import META_SUBSCRIPTION_ID
-from splice.protocol.resources import RESOURCES_SUBSCRIBE, RESOURCES_UNSUBSCRIBE, SubscribeParams, UnsubscribeParams
-from splice.protocol.subscriptions import (
+from splice.protocol.notifications import (
     ACKNOWLEDGED,
     LISTS,
     SUBSCRIPTIONS_LISTEN,
@@ -25,6 +24,7 @@ from splice.protocol.subscriptions import (
     ListenParams,
     SubscriptionFilter,
 )
+from splice.protocol.resources import RESOURCES_SUBSCRIBE, RESOURCES_UNSUBSCRIBE, SubscribeParams, UnsubscribeParams
 from splice.transports.tasks import Background
 
 ACKNOWLEDGE_SECONDS = 10.0

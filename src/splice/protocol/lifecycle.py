@@ -12,9 +12,8 @@ from msgspec import Raw, field
 from splice.errors import InvalidParams
 from splice.protocol.capabilities import ClientCapabilities, ServerCapabilities
 from splice.protocol.lenient import read
-from splice.protocol.logging import LoggingLevel
 from splice.protocol.methods import UNREADABLE, Method, Note
-from splice.protocol.progress import ProgressToken
+from splice.protocol.notifications import LoggingLevel, ProgressToken
 from splice.protocol.versions import V2025_11_25, V2026_07_28, Since, Until
 from splice.protocol.wire import (
     CacheableResult,

@@ -26,8 +26,8 @@ from splice.protocol.content import (
     ToolResultContent,
     ToolUseContent,
 )
-from splice.protocol.input import ElicitParams, SamplingMessage
 from splice.protocol.jsonrpc import raw
+from splice.protocol.questions import ElicitParams, SamplingMessage
 from splice.protocol.versions import FACTS, Since, Until, exists
 
 T = TypeVar("T")

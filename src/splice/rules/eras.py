@@ -22,7 +22,6 @@ from msgspec.structs import replace
 
 from splice.errors import InvalidParams, LocalProtocolError, MethodNotFound, UnsupportedProtocolVersion
 from splice.protocol.capabilities import ClientCapabilities
-from splice.protocol.input import InputRequest
 from splice.protocol.jsonrpc import Request, RequestId, raw
 from splice.protocol.lifecycle import (
     INITIALIZE,
@@ -32,9 +31,10 @@ from splice.protocol.lifecycle import (
     PING,
     RequestMeta,
 )
-from splice.protocol.logging import LoggingLevel
 from splice.protocol.methods import UNREADABLE, Method, Note
 from splice.protocol.narrow import narrow, trimmed
+from splice.protocol.notifications import LoggingLevel
+from splice.protocol.questions import InputRequest
 from splice.protocol.versions import FACTS, HANDSHAKE_VERSIONS, LATEST_HANDSHAKE, MODERN_VERSIONS, Facts
 from splice.protocol.wire import CacheableResult, Implementation, Meta, Params, Result, RetryParams
 from splice.rules.journal import Journal

@@ -23,7 +23,7 @@ from splice.errors import InternalError, InvalidParams, InvalidRequest, RPCError
 from splice.protocol.jsonrpc import Notification, RequestId
 from splice.protocol.lifecycle import INITIALIZE, RequestMeta
 from splice.protocol.methods import UNREADABLE
-from splice.protocol.progress import CANCELLED, PROGRESS, CancelledParams
+from splice.protocol.notifications import CANCELLED, PROGRESS, CancelledParams
 from splice.protocol.wire import Params
 
 MAX_IN_FLIGHT = 10_000

@@ -16,9 +16,9 @@ import msgspec
 from msgspec import Raw, Struct
 
 from splice.errors import InvalidParams, LocalProtocolError
-from splice.protocol.input import InputRequest
 from splice.protocol.jsonrpc import raw
 from splice.protocol.methods import UNREADABLE
+from splice.protocol.questions import InputRequest
 
 
 class Page(Struct, rename={"asked": "q", "answers": "a", "done": "d", "note": "n", "told": "p"}, omit_defaults=True):

@@ -15,7 +15,7 @@ from splice.errors import InvalidParams
 from splice.protocol.jsonrpc import NULL, RequestId, raw
 from splice.protocol.lifecycle import META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_PROTOCOL_VERSION
 from splice.protocol.methods import UNREADABLE
-from splice.protocol.progress import ProgressToken
+from splice.protocol.notifications import ProgressToken
 
 T = TypeVar("T")
 

@@ -12,9 +12,9 @@ from msgspec import Struct
 
 from splice.errors import InvalidRequest, MissingClientCapability
 from splice.protocol.capabilities import ClientCapabilities, ElicitationCapability, RootsCapability, SamplingCapability
-from splice.protocol.input import CREATE_MESSAGE, ELICIT, ROOTS_LIST, CreateMessageParams, ElicitParams
 from splice.protocol.jsonrpc import Notification
-from splice.protocol.logging import LoggingLevel
+from splice.protocol.notifications import LoggingLevel
+from splice.protocol.questions import CREATE_MESSAGE, ELICIT, ROOTS_LIST, CreateMessageParams, ElicitParams
 from splice.protocol.versions import FACTS, LATEST_MODERN, Facts
 from splice.protocol.wire import Implementation
 

@@ -24,7 +24,10 @@ from msgspec.structs import replace
 
 from splice.errors import InvalidParams, InvalidRequest, LocalProtocolError, RemoteProtocolError, RequestTimeout
 from splice.protocol.capabilities import ServerCapabilities
-from splice.protocol.input import (
+from splice.protocol.jsonrpc import Failure, Notification, error_of, raw
+from splice.protocol.methods import Method, Note
+from splice.protocol.narrow import narrow
+from splice.protocol.questions import (
     CREATE_MESSAGE,
     ELICIT,
     ROOTS_LIST,
@@ -33,9 +36,6 @@ from splice.protocol.input import (
     InputRequest,
     check_sampling_messages,
 )
-from splice.protocol.jsonrpc import Failure, Notification, error_of, raw
-from splice.protocol.methods import Method, Note
-from splice.protocol.narrow import narrow
 from splice.protocol.resources import ReadResourceResult
 from splice.protocol.versions import Facts
 from splice.protocol.wire import Implementation, NoParams, Params

@@ -29,7 +29,21 @@ from msgspec import Struct
 from splice.errors import InvalidParams, ToolError
 from splice.protocol.capabilities import ClientCapabilities
 from splice.protocol.content import ResourceContents, TextContent
-from splice.protocol.input import (
+from splice.protocol.jsonrpc import RequestId
+from splice.protocol.methods import Method, Note
+from splice.protocol.notifications import (
+    LOG_MESSAGE,
+    LOGGING_LEVELS,
+    PROGRESS,
+    PROMPTS_CHANGED,
+    RESOURCE_UPDATED,
+    RESOURCES_CHANGED,
+    TOOLS_CHANGED,
+    LoggingLevel,
+    LogParams,
+    ProgressParams,
+)
+from splice.protocol.questions import (
     CREATE_MESSAGE,
     ELICIT,
     ROOTS_LIST,
@@ -42,11 +56,6 @@ from splice.protocol.input import (
     SamplingMessage,
     ToolChoice,
 )
-from splice.protocol.jsonrpc import RequestId
-from splice.protocol.logging import LOG_MESSAGE, LOGGING_LEVELS, LoggingLevel, LogParams
-from splice.protocol.methods import Method, Note
-from splice.protocol.progress import PROGRESS, ProgressParams
-from splice.protocol.subscriptions import PROMPTS_CHANGED, RESOURCE_UPDATED, RESOURCES_CHANGED, TOOLS_CHANGED
 from splice.protocol.tools import Tool
 from splice.protocol.wire import Implementation, NoParams, Params
 from splice.schema.forms import form_schema, read_form

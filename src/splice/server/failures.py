@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from typing import Literal, TypeAlias, cast
 
 from splice.errors import INTERNAL_ERROR, InternalError, RPCError, ToolError
-from splice.protocol.input import InputRequest
 from splice.protocol.jsonrpc import ErrorObject, Failure, RequestId
+from splice.protocol.questions import InputRequest
 from splice.protocol.versions import Facts
 from splice.rules.eras import Suspend
 

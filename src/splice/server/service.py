@@ -12,10 +12,10 @@ from typing import Any
 from msgspec import Raw, Struct
 
 from splice.errors import InternalError, LocalProtocolError, MethodNotFound
-from splice.protocol.input import InputRequiredResult
 from splice.protocol.jsonrpc import Notification, Response, Success
 from splice.protocol.lifecycle import INITIALIZED
 from splice.protocol.methods import Method
+from splice.protocol.questions import InputRequiredResult
 from splice.protocol.versions import Facts
 from splice.rules.eras import admit
 from splice.rules.extensions import heard, served

@@ -31,13 +31,12 @@ from splice.protocol.lifecycle import (
     DiscoverResult,
     InitializeResult,
 )
-from splice.protocol.logging import SET_LEVEL
 from splice.protocol.narrow import narrow
-from splice.protocol.resources import RESOURCES_SUBSCRIBE, RESOURCES_UNSUBSCRIBE
-from splice.protocol.subscriptions import (
+from splice.protocol.notifications import (
     ACKNOWLEDGED,
     LISTS,
     RESOURCE_UPDATED,
+    SET_LEVEL,
     SUBSCRIPTIONS_LISTEN,
     AcknowledgedParams,
     ListChangedParams,
@@ -45,6 +44,7 @@ from splice.protocol.subscriptions import (
     ResourceUpdatedParams,
     SubscriptionFilter,
 )
+from splice.protocol.resources import RESOURCES_SUBSCRIBE, RESOURCES_UNSUBSCRIBE
 from splice.protocol.uri import is_uri
 from splice.protocol.wire import EmptyResult
 from splice.rules.eras import discoverable_versions, handshake_version

@@ -19,9 +19,9 @@ from msgspec.structs import replace
 from splice.errors import InvalidParams, MethodNotFound
 from splice.protocol.jsonrpc import raw
 from splice.protocol.methods import Method
+from splice.protocol.notifications import LISTS
 from splice.protocol.prompts import Prompt
 from splice.protocol.resources import Resource, ResourceTemplate
-from splice.protocol.subscriptions import LISTS
 from splice.protocol.tools import Tool
 from splice.protocol.versions import Facts
 from splice.protocol.wire import PageResult

@@ -27,7 +27,7 @@ from splice.errors import (
 from splice.protocol import jsonrpc
 from splice.protocol.jsonrpc import BadMessage, Failure, Message, Notification, Request, Response, encode, failure
 from splice.protocol.lifecycle import INITIALIZE
-from splice.protocol.progress import CANCELLED, PROGRESS
+from splice.protocol.notifications import CANCELLED, PROGRESS
 from splice.rules.eras import names_its_version
 from splice.rules.exchanges import ExchangeTable, cancellation, progress_token
 from splice.transports.base import Exchange, Hear, Outgoing, Sender

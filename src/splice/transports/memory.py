@@ -9,7 +9,7 @@ from typing import Any
 
 from splice.errors import ConnectionClosed
 from splice.protocol.jsonrpc import Failure, Notification, Request, Response, Success, raw
-from splice.protocol.progress import CANCELLED
+from splice.protocol.notifications import CANCELLED
 from splice.rules.sessions import Session
 from splice.transports.base import Exchange, Hear, Link, Outgoing, Receiver, Sender, Service
 from splice.transports.channel import unwritable

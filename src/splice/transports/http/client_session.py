@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 
 from splice.errors import ConnectionClosed, MCPError, RemoteProtocolError, SessionLost
 from splice.protocol.jsonrpc import Message, Notification, Request, RequestId, Response
-from splice.protocol.progress import CANCELLED
+from splice.protocol.notifications import CANCELLED
 from splice.protocol.versions import Facts
 from splice.rules.exchanges import cancellation
 from splice.rules.http.headers import EVENT_STREAM, PROTOCOL_VERSION_HEADER, SESSION_HEADER

@@ -15,7 +15,7 @@ from functools import partial
 
 from splice.errors import ConnectionClosed, HTTPRefused, RemoteProtocolError
 from splice.protocol.jsonrpc import MAX_MESSAGE_BYTES, Message, Notification, Request, Response, is_batch
-from splice.protocol.progress import CANCELLED
+from splice.protocol.notifications import CANCELLED
 from splice.protocol.versions import Facts
 from splice.rules.http.headers import EVENT_STREAM, SESSION_HEADER, is_plain, standard_headers
 from splice.transports.base import Link, Outgoing, Receiver

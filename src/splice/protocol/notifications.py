@@ -1,13 +1,81 @@
-"""Changes of what a server offers, and how a client says which of them it wants to hear of.
+"""Notifications: of a request that still runs, of what a server logs, and of changes in what it offers.
 
+https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress
+https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation
 https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions
+https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/logging
 """
 
-from typing import ClassVar
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias, get_args
 
+from splice.protocol.jsonrpc import RequestId
 from splice.protocol.methods import Method, Note
-from splice.protocol.versions import V2026_07_28, Since
-from splice.protocol.wire import NoteParams, Params, Result, Span, Wire
+from splice.protocol.versions import V2025_03_26, V2025_11_25, V2026_07_28, Since, Until
+from splice.protocol.wire import EmptyResult, NoteParams, Params, Result, Span, Wire
+
+ProgressToken: TypeAlias = RequestId
+
+
+class CancelledParams(NoteParams, kw_only=True):
+    """Params of `notifications/cancelled`: the sender wants no answer any more."""
+
+    request_id: RequestId | None = None
+    """To which request. Every version but 2025-11-25 requires it."""
+
+    reason: str | None = None
+    """Why, for logs."""
+
+
+class ProgressParams(NoteParams, kw_only=True):
+    """Params of `notifications/progress`."""
+
+    progress_token: ProgressToken
+    """The token that the request gave."""
+
+    progress: float
+    """How far it is. It only ever grows."""
+
+    total: float | None = None
+    """How far it goes, when that is known."""
+
+    message: Annotated[str | None, Since(V2025_03_26)] = None
+    """The step being done, for people."""
+
+
+CANCELLED = Note(name="notifications/cancelled", params=CancelledParams)
+PROGRESS = Note(name="notifications/progress", params=ProgressParams)
+
+
+LoggingLevel = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
+
+LOGGING_LEVELS: tuple[LoggingLevel, ...] = get_args(LoggingLevel)
+"""All levels, the least severe first."""
+
+
+class LogParams(NoteParams, kw_only=True):
+    """Params of `notifications/message`: a log message."""
+
+    level: LoggingLevel
+    """How severe it is."""
+
+    logger: str | None = None
+    """The part of the server that speaks."""
+
+    data: Any
+    """The message: any JSON."""
+
+
+class SetLevelParams(Params, kw_only=True):
+    """Params of `logging/setLevel`."""
+
+    span: ClassVar[Span] = (Until(V2025_11_25),)
+
+    level: LoggingLevel
+    """Log messages of this severity and above are wanted."""
+
+
+SET_LEVEL = Method(name="logging/setLevel", params=SetLevelParams, result=EmptyResult, until=V2025_11_25)
+LOG_MESSAGE = Note(name="notifications/message", params=LogParams)
 
 
 class ResourceUpdatedParams(NoteParams, kw_only=True):

@@ -9,7 +9,7 @@ from msgspec import Raw, Struct
 
 from protocol.wire import stable
 from splice.protocol.content import TextContent, ToolResultContent, ToolUseContent
-from splice.protocol.input import (
+from splice.protocol.questions import (
     CreateMessageParams,
     CreateMessageResult,
     ElicitationCompleteParams,
