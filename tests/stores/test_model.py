@@ -62,8 +62,6 @@ class Machine(RuleBasedStateMachine):
         found, wanted = asyncio.run(self.store.get(key, touch=touch)), self.record(key)
         if wanted is not None and touch is not None:
             self.records[key] = (*wanted, self.clock.now + touch)
-        if found is None and touch == 0:
-            return  # whether it is seen once more is not said
         assert (None if found is None else (found.value, found.version)) == wanted
 
     @rule(key=KEYS, value=VALUES, ttl=st.none() | SECONDS, guess=st.sampled_from(["any", "right", "nothing", "wrong"]))

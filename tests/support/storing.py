@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import TypeVar
 
-from splice.stores.base import Conflict, Store
 from splice.stores import opening
+from splice.stores.base import Conflict, Store
 
 S = TypeVar("S", bound=Store)
 

@@ -16,11 +16,11 @@ import re
 import sqlite3
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
+from concurrent.futures import Future, ThreadPoolExecutor
 from math import inf
 from pathlib import Path
-from queue import SimpleQueue
 from typing import Any, TypeAlias, TypeVar
 from weakref import WeakSet
 
@@ -87,8 +87,8 @@ _MEANINGS = {
 """Primary error code of SQLite: what it means for the file, and what to do."""
 
 R = TypeVar("R")
-Work: TypeAlias = Callable[[sqlite3.Connection], Any]
-Job: TypeAlias = "tuple[asyncio.AbstractEventLoop, asyncio.Future[Any], Work]"
+Work: TypeAlias = Callable[[sqlite3.Connection, float], R]
+"""Part of a transaction, told the time. `Conflict` and `ValueError` it raises before it writes."""
 
 
 class SQLiteStore:
@@ -102,7 +102,8 @@ class SQLiteStore:
         self._path = Path(path).absolute()
         self._clock = clock
         self._closed = False
-        self._begin()
+        self._sweep_at = -inf
+        self.begin()
         try:
             _make(self._path)
             _patiently(self._connect).close()  # errors come now; but what is made before a fork holds no file
@@ -110,36 +111,19 @@ class SQLiteStore:
             raise self._explain(error) from error
         _STORES.add(self)
 
-    def _begin(self) -> None:
-        """Begin without connections, thread and jobs."""
-        self._door = threading.Lock()
-        """Held for moments: to read, and to hand in a write."""
-        self._writing = threading.Lock()
-        """Held by the thread for a transaction."""
-        self._jobs: SimpleQueue[Job] = SimpleQueue()
-        self._thread: threading.Thread | None = None
-        self._reader: sqlite3.Connection | None = None
-        self._writer: sqlite3.Connection | None = None
-        self._sweep_at = -inf
-
     async def get(self, key: str, *, touch: float | None = None) -> Entry | None:
         """Read a record; with `touch`, let it live that many seconds from now on, which is a write."""
         name = _name("r", key)
-
-        def work(db: sqlite3.Connection) -> list[Any]:
-            now = self._sweep(db)
-            db.execute(_TOUCH, (now + (touch or 0.0), name, now))
-            return db.execute(_FIND, (name, now)).fetchall()
-
-        rows = self._read(_FIND, name, self._clock()) if touch is None else await self._write(work)
+        rows = self._read(_FIND, name, self._clock())
+        if rows and touch is not None:
+            await self._write(lambda db, now: db.execute(_TOUCH, (now + touch, name, now)).rowcount)
         return Entry(*rows[0][:2]) if rows else None
 
     async def put(self, key: str, value: bytes, *, ttl: float | None, expect: int | None = None) -> int:
         """Write a record and return its version. Raises `Conflict`."""
         name = _name("r", key)
 
-        def work(db: sqlite3.Connection) -> int:
-            now = self._sweep(db)
+        def work(db: sqlite3.Connection, now: float) -> int:
             _, found, _ = db.execute(_FIND, (name, now)).fetchone() or _NOTHING
             if expect not in (None, found):
                 raise Conflict(key, found)
@@ -150,14 +134,13 @@ class SQLiteStore:
     async def delete(self, key: str) -> bool:
         """Delete a record. Of several who do, one is told True."""
         name = _name("r", key)
-        return await self._write(lambda db: db.execute(_DELETE, (name, self._sweep(db))).rowcount == 1)
+        return await self._write(lambda db, now: db.execute(_DELETE, (name, now)).rowcount == 1)
 
     async def append(self, log: str, index: int, value: bytes, *, ttl: float) -> None:
         """Add to a log, and let all of it live `ttl` seconds from now on."""
         name = _name("l", log)
 
-        def work(db: sqlite3.Connection) -> None:
-            now = self._sweep(db)
+        def work(db: sqlite3.Connection, now: float) -> None:
             if not db.execute(_TOUCH, (now + ttl, name, now)).rowcount:
                 db.execute(_PUT, (name, b"", now + ttl))  # in place of one that has expired, whose values go with it
             _, id, _ = db.execute(_FIND, (name, -inf)).fetchone()
@@ -174,8 +157,7 @@ class SQLiteStore:
         """Take tokens out of a bucket. 0.0: granted, else seconds to wait."""
         name = _name("b", key)
 
-        def work(db: sqlite3.Connection) -> float:
-            now = self._sweep(db)
+        def work(db: sqlite3.Connection, now: float) -> float:
             _, _, full_at = db.execute(_FIND, (name, now)).fetchone() or _NOTHING
             wait, full_at = refill(full_at, now, cost, rate=rate, burst=burst)
             if not wait:
@@ -186,18 +168,42 @@ class SQLiteStore:
 
     async def close(self) -> None:
         """Finish the writes that were handed in, and let go of the file. Nothing is left running."""
-        loop = asyncio.get_running_loop()
-        ended = loop.create_future()
         with self._door:
+            if self._closed:
+                return
             self._closed = True
-            if self._reader is not None:
-                self._reader.close()
-            thread, self._thread = self._thread, None
-            self._jobs.put((loop, ended, _end))
-        if thread is not None:
-            with suppress(StoreError):
-                await ended
-            thread.join()
+            last = self._thread.submit(self._let_go)
+            self._thread.shutdown(wait=False)
+        await asyncio.shield(asyncio.wrap_future(last))
+        self._thread.shutdown()
+
+    def begin(self) -> None:
+        """Begin without connections, writes and thread: in a new store, or a new process."""
+        self._door = threading.Lock()
+        """Held for moments: to read, and to hand in a write."""
+        self._writing = threading.Lock()
+        """Held by the thread for a transaction."""
+        self._waiting: deque[tuple[Future[Any], Work[Any]]] = deque()
+        self._thread = ThreadPoolExecutor(1, "splice-store")
+        self._reader: sqlite3.Connection | None = None
+        self._writer: sqlite3.Connection | None = None
+
+    def hold(self) -> None:
+        """Let go of the file until `go_on`, or `begin` in another process."""
+        self._door.acquire()
+        self._writing.acquire()
+        self._let_go()
+
+    def go_on(self) -> None:
+        """End `hold`."""
+        self._writing.release()
+        self._door.release()
+
+    def _let_go(self) -> None:
+        for connection in (self._reader, self._writer):
+            if connection is not None:
+                connection.close()
+        self._reader = self._writer = None
 
     def _read(self, query: str, *values: Any) -> list[Any]:
         with self._door:
@@ -208,51 +214,40 @@ class SQLiteStore:
             except (OSError, sqlite3.Error) as error:
                 raise self._explain(error) from error
 
-    async def _write(self, work: Callable[[sqlite3.Connection], R]) -> R:
+    async def _write(self, work: Work[R]) -> R:
         """Do `work` on the thread, in a transaction that others may share, and return its result once that is kept."""
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[R] = loop.create_future()
+        future: Future[R] = Future()
         with self._door:
             self._refuse_if_closed()
-            if self._jobs.qsize() >= MAX_WAITING:
+            if len(self._waiting) >= MAX_WAITING:
                 raise StoreError(f"{self._path}: {MAX_WAITING} writes wait already: try again later")
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="splice-store", daemon=True)
-                self._thread.start()
-            self._jobs.put((loop, future, work))
-        return await future
+            self._waiting.append((future, work))
+            if len(self._waiting) == 1:  # else the thread has been told, or is about to look
+                self._thread.submit(self._drain)
+        return await asyncio.wrap_future(future)
 
-    def _run(self) -> None:
-        while self._serve(self._next()):
-            pass
+    def _drain(self) -> None:
+        """Do what has piled up, on the thread."""
+        while self._waiting:
+            batch = [self._waiting.popleft() for _ in range(min(MAX_BATCH, len(self._waiting)))]
+            batch = [job for job in batch if job[0].set_running_or_notify_cancel()]
+            with self._writing:
+                results = self._attempt([work for _, work in batch])
+            for (future, _), result in zip(batch, results, strict=True):
+                if isinstance(result, Exception):
+                    future.set_exception(result)
+                else:
+                    future.set_result(result)
 
-    def _next(self) -> list[Job]:
-        """Wait for jobs, and take those that have piled up."""
-        batch = [self._jobs.get()]
-        while len(batch) < MAX_BATCH and not self._jobs.empty():
-            batch.append(self._jobs.get())
-        return batch
-
-    def _serve(self, batch: list[Job]) -> bool:
-        """Do a batch and bring the results to those who wait. Returns False after the last one."""
-        is_last = batch[-1][2] is _end
-        with self._writing:
-            results = self._attempt([work for _, _, work in batch])
-            if is_last and self._writer is not None:
-                self._writer.close()
-        for (loop, future, _), result in zip(batch, results, strict=True):
-            with suppress(RuntimeError):  # the loop is closed: nobody waits any more
-                loop.call_soon_threadsafe(_settle, future, result)
-        return not is_last
-
-    def _attempt(self, works: list[Work]) -> list[Any]:
+    def _attempt(self, works: list[Work[Any]]) -> list[Any]:
         """Do works in one transaction. If it fails, do each in its own, so that only those fail that must."""
         try:
-            writer = self._writer = self._writer or _patiently(self._connect)
-            _patiently(lambda: writer.execute("BEGIN IMMEDIATE"))
-            with writer:
-                return [_result(work, writer) for work in works]
-        except (OSError, sqlite3.Error) as error:
+            db = self._writer = self._writer or _patiently(self._connect)
+            _patiently(lambda: db.execute("BEGIN IMMEDIATE"))
+            with db:
+                now = self._sweep(db)
+                return [_result(work, db, now) for work in works]
+        except Exception as error:  # noqa: BLE001  # whatever it is, those who wait are told
             if len(works) == 1 or _code(error) in _LOCKED:
                 return [self._explain(error) for _ in works]
         return [self._attempt([work])[0] for work in works]
@@ -265,7 +260,7 @@ class SQLiteStore:
         return now
 
     def _connect(self) -> sqlite3.Connection:
-        """Open the file, and make its tables if it is empty."""
+        """Open the file, and make its tables if it is empty. Raises `OSError`, and `sqlite3.Error`."""
         address = f"{self._path.as_uri()}?mode=rw"
         db = sqlite3.connect(address, uri=True, timeout=0, isolation_level=None, check_same_thread=False)
         try:
@@ -281,20 +276,6 @@ class SQLiteStore:
 
     def _explain(self, error: Exception) -> StoreError:
         return StoreError(f"{self._path} {_MEANINGS.get(_code(error)) or f'cannot be used: {error}'}")
-
-    def _hold(self) -> None:
-        """Let go of the file until `_go_on`, or `_begin` in another process."""
-        self._door.acquire()
-        self._writing.acquire()
-        for connection in (self._reader, self._writer):
-            if connection is not None:
-                connection.close()
-        self._reader = self._writer = None
-
-    def _go_on(self) -> None:
-        """Take it up again."""
-        self._writing.release()
-        self._door.release()
 
 
 def _make(path: Path) -> None:
@@ -357,25 +338,12 @@ def _code(error: Exception) -> int:
     return getattr(error, "sqlite_errorcode", 0) & 0xFF
 
 
-def _result(work: Work, db: sqlite3.Connection) -> Any:
-    """Return what a work returns, or raises before it writes. What SQLite raises undoes the whole transaction."""
+def _result(work: Work[R], db: sqlite3.Connection, now: float) -> R | Exception:
+    """Return what a work returns, or raises before it writes. Any other exception undoes the whole transaction."""
     try:
-        return work(db)
+        return work(db, now)
     except (Conflict, ValueError) as error:
         return error
-
-
-def _settle(future: "asyncio.Future[Any]", result: Any) -> None:
-    if future.done():
-        return
-    if isinstance(result, Exception):
-        future.set_exception(result)
-    else:
-        future.set_result(result)
-
-
-def _end(_: sqlite3.Connection) -> None:
-    """Be the last job: the thread ends after it."""
 
 
 def _name(kind: str, key: str) -> bytes:
@@ -395,8 +363,5 @@ def _all(do: Callable[[SQLiteStore], None]) -> Callable[[], None]:
 
 
 if hasattr(os, "register_at_fork"):  # not on Windows
-    os.register_at_fork(
-        before=_all(SQLiteStore._hold),
-        after_in_parent=_all(SQLiteStore._go_on),
-        after_in_child=_all(SQLiteStore._begin),
-    )
+    _hooks = _all(SQLiteStore.hold), _all(SQLiteStore.go_on), _all(SQLiteStore.begin)
+    os.register_at_fork(before=_hooks[0], after_in_parent=_hooks[1], after_in_child=_hooks[2])
