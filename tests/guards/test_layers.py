@@ -15,7 +15,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "protocol": {"errors"},
     "rules": {"errors", "protocol"},
     "schema": CORE,
-    "stores": CORE,
+    "stores": {"errors"},
     "auth": CORE,
     "transports": CORE | SHELVES,
     "server": BELOW_BOTH_ENDS,
@@ -28,6 +28,9 @@ MAY_IMPORT: dict[str, set[str]] = {
 }
 """What each layer may import besides itself. `servers` has the public names only."""
 
+SEAM = {"splice.stores.base", "splice.stores.memory"}
+"""What servers and transports see of the stores: they are given any other one."""
+
 PUBLIC_ONLY = {"servers", "host", "inspector", "cli"}
 """Layers that may say `from splice import ...`; the ones below would make a circle of it."""
 
@@ -36,6 +39,7 @@ ONLY_HERE = {
     "uvicorn": {"transports/http/listener.py"},
     "jsonschema_rs": {"schema/validate.py"},
     "cryptography": {"rules/seal.py"},
+    "sqlite3": {"stores/sqlite.py"},
 }
 """Heavy libraries, and the modules that are their only door."""
 
@@ -51,6 +55,7 @@ LOCAL_IMPORTS: dict[tuple[str, str], str] = {
     ("schema/types.py", "splice.schema.validate"): "only values that do not fit need a validator",
     ("schema/forms.py", "splice.schema.validate"): "only a schema written by hand needs a validator",
     ("server/tools.py", "splice.schema.validate"): "likewise",
+    ("stores/opening.py", "splice.stores.sqlite"): "a server that keeps its state in memory loads no SQLite",
 }
 """(file, module) of every import inside a function outside `cli/`, with the reason."""
 
@@ -77,6 +82,13 @@ def test_a_layer_imports_only_from_the_layers_below_it(source: Source) -> None:
             assert source.layer in PUBLIC_ONLY, f"{where} imports the package's own top"
         else:
             assert target in MAY_IMPORT[source.layer], f"{where}: {source.layer} must not know {target}"
+
+
+@pytest.mark.parametrize("source", TREE, ids=lambda source: source.name)
+def test_servers_and_transports_see_the_seam_of_the_stores_only(source: Source) -> None:
+    if source.layer in BELOW_BOTH_ENDS | {"server", "client"} and source.layer != "stores":
+        found = {each.module for each in source.imports() if target_layer(each.module) == "stores"}
+        assert found <= SEAM, f"{source.name} chooses a store"
 
 
 def test_every_layer_has_its_rule() -> None:

@@ -247,7 +247,7 @@ class SQLiteStore:
             with db:
                 now = self._sweep(db)
                 return [_result(work, db, now) for work in works]
-        except Exception as error:  # noqa: BLE001  # whatever it is, those who wait are told
+        except (sqlite3.Error, OSError, OverflowError, TypeError, MemoryError) as error:
             if len(works) == 1 or _code(error) in _LOCKED:
                 return [self._explain(error) for _ in works]
         return [self._attempt([work])[0] for work in works]
