@@ -27,7 +27,7 @@ SWEEP_SECONDS = 10.0
 """How often everything is looked through for what has expired."""
 
 FULL_SWEEP_SECONDS = 1.0
-"""The same while the store is full: looking through all of it at each write would be slow."""
+"""The same while the store is full: what expired since then waits, as looking through all at each write is slow."""
 
 
 class _Kept(Struct):
@@ -132,7 +132,7 @@ class MemoryStore:
         return kept or _Kept()
 
     def _keep(self, table: dict[str, _Kept], key: str, kept: _Kept, items: int, size: int) -> None:
-        """Keep it, counted as it will be. Raises `StoreError` if there is no room, and changes nothing then."""
+        """Keep it, counted as it will be. Raises `StoreError` if there is no room, and leaves it as it was."""
         self._sweep(SWEEP_SECONDS)
         self._make_room(kept, items - kept.items, size - kept.size)
         self._items += items - kept.items
