@@ -5,7 +5,7 @@ import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from splice.errors import MCPError, RPCError
+from splice.errors import InvalidRequest, MCPError, RPCError
 from splice.protocol.jsonrpc import Notification, Request, Response, Success, failure, raw
 from splice.protocol.methods import Method
 from splice.protocol.resources import RESOURCES_READ
@@ -68,6 +68,8 @@ class FakeService(Service):
             return failure(request.id, RPCError(f"{type(error).__name__}: {error}"))
 
     async def _initialize(self, exchange: Exchange, session: Session) -> Response:
+        if session.declared is not None:
+            raise InvalidRequest("This session is initialized already")
         self.senders.append(exchange.sender)
         params = json.loads(bytes(exchange.request.params))
         if "name" in params:

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from splice.errors import LocalProtocolError, RPCError
-from splice.protocol.jsonrpc import Notification
+from splice.protocol.jsonrpc import Notification, Request
 from splice.protocol.lifecycle import PING
-from splice.transports.base import Exchange
+from splice.transports.base import Exchange, Sender
 from splice.transports.http import visits
-from splice.transports.http.app import HTTPApp
+from splice.transports.http.app import HTTPApp, RequestExchange
 from support.waiting import until
 from transports.asgi import LEGACY, META, MODERN, Browser, FakeService, Gate, call, modern, nothing_runs_on, within
 
@@ -528,6 +528,17 @@ async def test_a_result_that_is_no_json_is_an_error(caplog: pytest.LogCaptureFix
     assert answer.json["error"]["code"] == -32603
 
 
+@pytest.mark.parametrize(("scope", "left"), [({}, 1), ({visits.CONNECTION: object()}, 0)])
+def test_headers_are_dropped_only_where_nobody_else_can_miss_them(scope: dict[str, Any], left: int) -> None:
+    async def send(_: Any) -> None:
+        raise AssertionError
+
+    scope["headers"] = [(b"host", b"localhost")]
+    sender = Sender(kind="http", headers={"host": "localhost"})
+    RequestExchange(Request(1, "x"), sender, visits.Reply(scope, send)).rest()
+    assert (len(scope["headers"]), dict(sender.headers)) == (left, {})
+
+
 # The client leaves.
 
 
@@ -611,7 +622,8 @@ async def test_notifying_a_client_that_left_is_no_error_of_the_handler() -> None
 
 
 async def test_quiet_streams_are_kept_alive(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(visits, "KEEP_ALIVE_SECONDS", 0.002)
+    monkeypatch.setattr(visits, "KEEP_ALIVE_SECONDS", 0.0)
+    monkeypatch.setattr(visits, "LOOK_SECONDS", 0.001)
     service, browser = endpoint()
     service.tools["gate"] = gate = Gate("notifications/a")
     visit = browser.begin("POST", *modern("gate"))

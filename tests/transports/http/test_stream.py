@@ -8,8 +8,8 @@ import pytest
 from splice.errors import ConnectionClosed
 from splice.protocol.versions import FACTS, LATEST_HANDSHAKE, LATEST_MODERN, V2025_03_26, Facts
 from splice.transports.http import stream as streams
-from splice.transports.http.reply import Reply
 from splice.transports.http.stream import EventStream, PushStream
+from splice.transports.http.visits import Reply
 from support.waiting import settle
 from transports.asgi import within
 
@@ -47,7 +47,7 @@ async def test_without_a_store_events_are_counted_and_have_no_ids(version: str) 
     client = Client()
     stream = EventStream(client.reply, FACTS[version], id="s")
     await stream.send(b"1")
-    await stream.respond(404, b"2")
+    await stream.respond(b"2")
     assert client.body == b"data: 1\n\ndata: 2\n\n"
     assert stream.cursor == 2
 
@@ -55,8 +55,8 @@ async def test_without_a_store_events_are_counted_and_have_no_ids(version: str) 
 async def test_a_response_that_comes_first_is_plain_json() -> None:
     client = Client()
     stream = EventStream(client.reply)
-    await stream.respond(404, b"{}")
-    assert (client.sent[0]["status"], client.body) == (404, b"{}")
+    await stream.respond(b"{}")
+    assert (client.sent[0]["status"], client.body) == (200, b"{}")
     assert stream.cursor == 0
 
 
@@ -81,7 +81,7 @@ async def test_without_a_store_the_stream_is_lost_with_its_reply() -> None:
     with pytest.raises(ConnectionClosed), stream.needed():
         raise AssertionError
     await stream.send(b"1")
-    await stream.respond(200, b"2")
+    await stream.respond(b"2")
     assert client.sent == []
 
 
@@ -108,7 +108,7 @@ async def test_events_are_kept_where_the_version_resumes(facts: Facts | None, ke
     client, store = Client(), Store()
     stream = EventStream(client.reply, facts, id="s", store=store)
     await stream.send(b"a")
-    await stream.respond(200, b"b")
+    await stream.respond(b"b")
     assert store.kept == kept
     written = [b"id: %s-%d\ndata: %s\n\n" % (name.encode(), number, data) for name, number, data in kept]
     assert client.body == (b"".join(written) or b"data: a\n\ndata: b\n\n")
@@ -122,7 +122,7 @@ async def test_a_kept_stream_outlives_its_reply() -> None:
     assert not stream.lost
     await stream.send(b"2")
     stream.reply = second.reply
-    await stream.respond(200, b"3")
+    await stream.respond(b"3")
     assert [data for _, _, data in store.kept] == [b"1", b"2", b"3"]
     assert second.sent[0]["status"] == 200
 

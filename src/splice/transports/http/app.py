@@ -10,10 +10,10 @@ import asyncio
 import logging
 from collections.abc import Coroutine, Sequence
 from functools import lru_cache
-from typing import Any, TypedDict, Unpack, cast
+from typing import Annotated, Any, TypeAlias, TypedDict, Unpack, cast, get_type_hints
 
 from splice.errors import InternalError, InvalidParams, InvalidRequest, RPCError
-from splice.protocol.jsonrpc import BadMessage, Message, Notification, Request, Success, decode, encode, is_batch
+from splice.protocol import jsonrpc
 from splice.protocol.lifecycle import META_PROTOCOL_VERSION
 from splice.protocol.methods import Method
 from splice.rules.eras import is_version_of_requests, names_its_version
@@ -24,10 +24,9 @@ from splice.rules.http.status import Refusal, status_of
 from splice.rules.options import Option, checked
 from splice.transports.base import Exchange, Sender, Service
 from splice.transports.channel import written
-from splice.transports.http.reply import CLOSE, ASGIMessage, Receive, Reply, Scope, Send
+from splice.transports.http import visits
 from splice.transports.http.routes import Route
 from splice.transports.http.sessions import MAX_SESSIONS, SessionLeg
-from splice.transports.http.visits import Ended, Visit, Visits
 
 MAX_BODY_BYTES = 4 * 1024 * 1024
 """The largest request body taken, unless told otherwise."""
@@ -41,50 +40,52 @@ PRINCIPAL = "splice.principal"
 
 log = logging.getLogger("splice.transport")
 
+Work: TypeAlias = Coroutine[Any, Any, None]
+"""Answers an HTTP request."""
+
+_LIST = (list, tuple, set, frozenset)
+
 
 class HTTPOptions(TypedDict, total=False):
     """How an endpoint differs from the default."""
 
-    allowed_hosts: Sequence[str] | None
+    allowed_hosts: Annotated[Sequence[str] | None, Option(_LIST, "a list of names, such as ['mcp.example.com']")]
     """Which Host headers are welcome, `name` or `name:port`; by default those of this machine."""
-    allowed_origins: Sequence[str] | None
+    allowed_origins: Annotated[
+        Sequence[str] | None, Option(_LIST, "a list of origins, such as ['https://app.example.com']")
+    ]
     """Which Origin headers are welcome, `scheme://host[:port]`; by default pages of the allowed hosts."""
-    json_response: bool
+    json_response: Annotated[bool, Option(bool, "True or False")]
     """Answer the requests of sessions with JSON only, never with a stream."""
-    stateless: bool
+    stateless: Annotated[bool, Option(bool, "True or False")]
     """Keep no sessions."""
-    max_body: int
+    max_body: Annotated[int, Option(int, "a number of bytes, at least 1", lambda size: size > 0)]
     """The largest request body, in bytes."""
-    path: str | None
+    path: Annotated[str | None, Option(str, "a path with its slash, such as '/mcp'", lambda path: path[:1] == "/")]
     """The one path that is served, from the root of the application on; None: any."""
-    max_sessions: int
+    max_sessions: Annotated[int, Option(int, "a number, at least 1", lambda count: count > 0)]
     """How many sessions there may be. Of one principal, a tenth of them."""
 
 
 class ListenOptions(HTTPOptions, total=False):
     """Options of an endpoint that listens on a port of its own."""
 
-    host: str
+    host: Annotated[
+        str, Option(str, "a name or an address, such as '127.0.0.1'", lambda host: host and "/" not in host)
+    ]
     """The address to listen on, 127.0.0.1 by default. One beyond this machine needs `allowed_hosts`."""
-    port: int
+    port: Annotated[int, Option(int, "a number up to 65535; 0 means any free one", lambda port: 0 <= port < 65536)]
     """The port to listen on, 8000 by default; 0 means any free one."""
 
 
-_LIST = (list, tuple, set, frozenset)
+def option_table(typed: type) -> dict[str, Option]:
+    """Read from the annotations of a TypedDict what each option takes."""
+    hints = get_type_hints(typed, include_extras=True)
+    return {name: hint.__metadata__[0] for name, hint in hints.items()}
 
-HTTP_OPTIONS: dict[str, Option] = {
-    "allowed_hosts": Option(_LIST, "a list of names, such as ['mcp.example.com']"),
-    "allowed_origins": Option(_LIST, "a list of origins, such as ['https://app.example.com']"),
-    "json_response": Option(bool, "True or False"),
-    "stateless": Option(bool, "True or False"),
-    "max_body": Option(int, "a number of bytes, at least 1", lambda size: size > 0),
-    "path": Option(str, "a path with its slash, such as '/mcp'", lambda path: path.startswith("/")),
-    "max_sessions": Option(int, "a number, at least 1", lambda count: count > 0),
-}
-LISTEN_OPTIONS: dict[str, Option] = HTTP_OPTIONS | {
-    "host": Option(str, "a name or an address, such as '127.0.0.1'", lambda host: host and "/" not in host),
-    "port": Option(int, "a number up to 65535; 0 means any free one", lambda port: 0 <= port < 65536),
-}
+
+HTTP_OPTIONS = option_table(HTTPOptions)
+LISTEN_OPTIONS = option_table(ListenOptions)
 
 
 class HTTPApp:
@@ -99,17 +100,12 @@ class HTTPApp:
         self._path = None if path is None else path.rstrip("/") or "/"
         if self._path in service.routes:
             raise ValueError(f"path={path!r} is that of a route already: it would never be reached")
-        self._visits = Visits(self._begin_to_stop)
-        self._leg = SessionLeg(
-            service,
-            self._visits,
-            max_sessions=given.get("max_sessions", MAX_SESSIONS),
-            json_response=given.get("json_response", False),
-            stateless=given.get("stateless", False),
-        )
+        self._visits = visits.Visits(self.stop)
+        plain, stateless = given.get("json_response", False), given.get("stateless", False)
+        self._leg = SessionLeg(service, given.get("max_sessions", MAX_SESSIONS), plain=plain, stateless=stateless)
         self._stopping: asyncio.Task[None] | None = None
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: visits.Scope, receive: visits.Receive, send: visits.Send) -> None:
         """Serve one HTTP request, as ASGI has it."""
         if scope["type"] != "http":
             await self._serve_other(scope, receive, send)
@@ -117,33 +113,13 @@ class HTTPApp:
         visit = self._visits.enter(scope, receive, send)
         try:
             with visit:
-                try:
-                    headers = Headers(scope["headers"])
-                    self._origins.check(headers)
-                    if self._stopping is not None or scope["path"] != self._path or scope.get("root_path"):
-                        route = self._check_door(scope)
-                        if route is not None:
-                            body = await self._receive(visit, headers)
-                            visit.state = "passing"
-                            await route.answer(scope, headers, body, receive, send)
-                            return
-                    sender = Sender(kind="http", headers=headers, principal=scope.get(PRINCIPAL))
-                    if scope["method"] == "POST":
-                        raw = headers.raw
-                        _check_content(raw(b"content-type"), raw(b"content-encoding"), raw(b"accept"))
-                        body = await self._receive(visit, headers)
-                        work = self._post(body, headers, sender, visit)
-                        del body, headers, raw  # an open stream would keep them
-                        await work
-                    else:
-                        await self._other_method(scope["method"], headers, sender, visit)
-                except Refusal as refusal:
-                    await visit.reply.refuse(refusal, visit.id)
-                except RPCError as error:
-                    id = error.id if isinstance(error, BadMessage) else visit.id
-                    await visit.reply.refuse(Refusal(status_of(error.code), error), id)
-        except Ended as ended:
-            await ended.tell(visit)
+                work = await self._receive(visit)
+                await work
+        except Refusal as refusal:
+            await visit.reply.refuse(refusal, visit.id)
+        except RPCError as error:
+            id = error.id if isinstance(error, jsonrpc.BadMessage) else visit.id
+            await visit.reply.refuse(Refusal(status_of(error.code), error), id)
         except asyncio.CancelledError:  # by the handler itself, or by a web server: the client is to hear of it
             await visit.reply.refuse(Refusal(200, InternalError("Internal error: the handler was cancelled")), visit.id)
             raise
@@ -156,99 +132,106 @@ class HTTPApp:
         To be called when the listener is told to stop, before it waits for its connections. Twice is fine. Below
         uvicorn it happens by itself while streams are open, but nobody waits for it.
         """
-        await asyncio.shield(self._begin_to_stop(drain_seconds))
-
-    def _begin_to_stop(self, drain_seconds: float = DRAIN_SECONDS) -> "asyncio.Task[None]":
         if self._stopping is None:
             self._stopping = asyncio.get_running_loop().create_task(self._stop(drain_seconds))
-        return self._stopping
+        await asyncio.shield(self._stopping)
 
     async def _stop(self, drain_seconds: float) -> None:
         await self._service.drain()
-        self._leg.end_streams()
+        sessions = self._leg.sessions
+        for session in sessions.all.values():
+            session.stream.lose()
         await self._visits.drain(drain_seconds)
-        self._leg.close()
+        for session in list(sessions.all.values()):
+            sessions.remove(session)
         await self._visits.background.close()
         await self._service.close()
 
-    def _check_door(self, scope: Scope) -> Route | None:
+    async def _receive(self, visit: visits.Visit) -> Work:
+        """Check a request, receive its body, and choose what answers it. Raises `Refusal` and `RPCError`."""
+        scope = visit.reply.scope
+        method, headers, route = scope["method"], Headers(scope["headers"]), None
+        raw = headers.raw
+        self._origins.check(headers)
+        if self._stopping is not None or scope["path"] != self._path or scope.get("root_path"):
+            route = self._check_door(scope)
+        if route is None and method == "POST":
+            _check_content(raw(b"content-type"), raw(b"content-encoding"), raw(b"accept"))
+        body = await self._receive_body(visit, headers)
+        if route is not None:
+            visit.state = "passing"
+            return route.answer(visit.reply, headers, body, visit.receive)
+        visit.state = "answering"
+        sender = Sender(kind="http", headers=headers, principal=scope.get(PRINCIPAL))
+        if method == "POST":
+            return self._post(body, headers, sender, visit)
+        only_post = self._leg.stateless or names_version_of_requests(raw(b"mcp-protocol-version"))
+        if method == "GET" and not only_post:
+            return self._leg.get(headers, sender, visit)
+        if method == "DELETE" and not only_post:
+            return self._leg.delete(headers, sender, visit)
+        allow = b"POST" if only_post else b"GET, POST, DELETE"
+        raise Refusal(405, InvalidRequest(f"{method} has no meaning here"), [(b"allow", allow)])
+
+    def _check_door(self, scope: visits.Scope) -> Route | None:
         """Find the route that a request is for; None: it is for the endpoint. Raises `Refusal` (503, 404)."""
         if self._stopping is not None:
-            raise Refusal(503, InternalError("The server is shutting down"), [(b"retry-after", b"1"), CLOSE])
-        path: str = scope["path"].removeprefix(scope.get("root_path", "")).rstrip("/") or "/"
+            raise visits.shutting_down()
+        root: str = scope.get("root_path", "")
+        path = scope["path"].removeprefix(root).rstrip("/") or "/"
         route: Route | None = self._service.routes.get(path)
         if route is None and self._path is not None and self._path != path:
-            endpoint = scope.get("root_path", "") + self._path
-            raise Refusal(404, InvalidRequest(f"There is nothing here; the MCP endpoint is {endpoint}"))
+            raise Refusal(404, InvalidRequest(f"There is nothing here; the MCP endpoint is {root}{self._path}"))
         return route
 
-    async def _receive(self, visit: Visit, headers: Headers) -> bytes:
+    async def _receive_body(self, visit: visits.Visit, headers: Headers) -> bytes:
         """Receive the body. Raises `Refusal` (413) when it is too large.
 
-        One that declares itself far too large is not read, and one that waits for permission is not asked for.
+        One that declares itself far too large is not read, and one that waits for permission is not asked for; one
+        that is somewhat too large is read to its end, so that the client gets to read why it was refused.
         """
-        declared = headers.raw(b"content-length")
+        declared = headers.raw(b"content-length") or b""
         patience = 2 if headers.raw(b"expect") is None else 1
-        if declared is not None and declared.isdigit() and int(declared[:18]) > patience * self._max_body:
+        if declared.isdigit() and int(declared[:18]) > patience * self._max_body:
             raise self._too_large()
-        visit.state = "arriving"
-        message = await visit.receive()
-        body: bytes = message.get("body", b"")
-        if message.get("more_body") or message["type"] != "http.request" or len(body) > self._max_body:
-            return await self._gather(visit, message)
-        return body
-
-    async def _gather(self, visit: Visit, message: ASGIMessage) -> bytes:
-        """Read on, a body that comes in pieces.
-
-        One that is somewhat too large is read to its end, so that the client gets to read why it was refused.
-        """
-        body, size = bytearray(), 0
-        while message["type"] == "http.request":
+        body, size, more = bytearray(), 0, True
+        while more and size <= 2 * self._max_body:
+            message = await visit.receive()
+            if message["type"] != "http.request":
+                visit.reply.lose()
+                raise InvalidRequest("The client left before it had sent the body")
             part, more = message.get("body", b""), message.get("more_body", False)
             size += len(part)
             if size <= self._max_body:
                 body += part
-                if not more:
-                    return bytes(body)
-            elif not more or size > 2 * self._max_body:
-                raise self._too_large()
-            message = await visit.receive()
-        visit.reply.lose()
-        raise InvalidRequest("The client left before it had sent the body")
+        if size > self._max_body:
+            raise self._too_large()
+        return bytes(body)
 
     def _too_large(self) -> Refusal:
-        return Refusal(413, InvalidRequest(f"The body is larger than {self._max_body} bytes"), [CLOSE])
+        return Refusal(413, InvalidRequest(f"The body is larger than {self._max_body} bytes"), [visits.CLOSE])
 
-    def _post(self, body: bytes, headers: Headers, sender: Sender, visit: Visit) -> Coroutine[Any, Any, None]:
+    def _post(self, body: bytes, headers: Headers, sender: Sender, visit: visits.Visit) -> Work:
         """Choose who answers a POST."""
-        visit.state = "passing"
         is_alone = names_version_of_requests(headers.raw(b"mcp-protocol-version"))
-        if is_batch(body):
+        if jsonrpc.is_batch(body):
             if is_alone:
                 raise InvalidRequest("Invalid request: the protocol version has no batches; send one message")
             return self._leg.post_batch(body, headers, sender, visit)
-        message = decode(body)
-        if isinstance(message, Request):
+        message = jsonrpc.decode(body)
+        if isinstance(message, jsonrpc.Request):
             visit.id = message.id
             if is_alone or names_its_version(message.params):
-                return answer(self._service, message, sender, visit)
-        return take_other(message, visit) if is_alone else self._leg.post(message, headers, sender, visit)
-
-    async def _other_method(self, method: str, headers: Headers, sender: Sender, visit: Visit) -> None:
-        only_post = self._leg.stateless or names_version_of_requests(headers.raw(b"mcp-protocol-version"))
-        if method == "GET" and not only_post:
-            await self._receive(visit, headers)
-            await self._leg.get(headers, sender, visit)
-        elif method == "DELETE" and not only_post:
-            await self._leg.delete(headers, sender, visit)
-        else:
-            allow = b"POST" if only_post else b"GET, POST, DELETE"
-            raise Refusal(405, InvalidRequest(f"{method} has no meaning here"), [(b"allow", allow)])
+                return answer(self._service, message, sender, visit.reply)
+        if not is_alone:
+            return self._leg.post(message, headers, sender, visit)
+        if not isinstance(message, jsonrpc.Notification):
+            raise InvalidRequest("Invalid request: in this version a client is never asked, so it cannot answer")
+        return visit.reply.accept()
 
     # What is not HTTP.
 
-    async def _serve_other(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _serve_other(self, scope: visits.Scope, receive: visits.Receive, send: visits.Send) -> None:
         if scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
         elif scope["type"] == "lifespan":
@@ -286,7 +269,7 @@ class RequestExchange(Exchange):
 
     __slots__ = ("_reply",)
 
-    def __init__(self, request: Request, sender: Sender, reply: Reply) -> None:
+    def __init__(self, request: jsonrpc.Request, sender: Sender, reply: visits.Reply) -> None:
         self.request = request
         self.sender = sender
         self._reply = reply
@@ -303,11 +286,12 @@ class RequestExchange(Exchange):
         """Let go of the body and the headers."""
         self.request.params = None
         self.sender.headers = {}
-        self._reply.forget_request()
+        if visits.CONNECTION in self._reply.scope:  # else somebody above us may still read them
+            self._reply.scope["headers"].clear()
 
-    async def notify(self, note: Notification) -> None:
+    async def notify(self, note: jsonrpc.Notification) -> None:
         """Send a notification, which makes the reply a stream."""
-        await self._reply.write(encode_event(encode(note)))
+        await self._reply.write(encode_event(jsonrpc.encode(note)))
 
 
 @lru_cache(maxsize=16)
@@ -316,18 +300,8 @@ def names_version_of_requests(header: bytes | None) -> bool:
     return header is not None and is_version_of_requests(header.decode("latin-1").strip())
 
 
-async def answer(service: Service, request: Request, sender: Sender, visit: Visit) -> None:
+async def answer(service: Service, request: jsonrpc.Request, sender: Sender, reply: visits.Reply) -> None:
     """Let the service answer a request; its client's leaving cancels the work."""
-    visit.state = "answering"
-    reply = visit.reply
     response = await service.handle(RequestExchange(request, sender, reply))
-    visit.check()
-    status = 200 if isinstance(response, Success) else status_of(response.error.code)
+    status = 200 if isinstance(response, jsonrpc.Success) else status_of(response.error.code)
     await reply.respond(status, written(response))
-
-
-async def take_other(message: Message, visit: Visit) -> None:
-    """Answer what is not a request: accept a notification, and refuse a response."""
-    if not isinstance(message, Notification):
-        raise InvalidRequest("Invalid request: in this version a client is never asked, so it cannot answer")
-    await visit.reply.accept()

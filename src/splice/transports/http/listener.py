@@ -28,8 +28,7 @@ from splice.rules.http.origins import is_loopback
 from splice.rules.options import checked
 from splice.transports.base import Service
 from splice.transports.http.app import DRAIN_SECONDS, LISTEN_OPTIONS, HTTPApp, ListenOptions
-from splice.transports.http.reply import CONNECTION
-from splice.transports.http.visits import Visit
+from splice.transports.http.visits import CONNECTION, Visit
 from splice.transports.lines import Gather
 from splice.transports.signals import stop_signals
 
@@ -58,12 +57,11 @@ class _Connection(Gather):
     progress when the connection is lost; a task per open stream would cost more memory.
     """
 
-    __slots__ = ("_transport", "due", "held", "is_lost", "visit")
+    __slots__ = ("_transport", "due", "held", "visit")
 
     def __init__(self, transport: asyncio.Transport) -> None:
         super().__init__(transport.write)
         self._transport = transport
-        self.is_lost = False
         self.visit: Visit | None = None
         self.held = 0
         """How many bytes came that are no body, nor the head of a request that is being answered."""
@@ -82,12 +80,6 @@ class _Connection(Gather):
     def __getattr__(self, name: str) -> Any:
         return getattr(self._transport, name)
 
-    def lose(self) -> None:
-        """Note that the connection is lost."""
-        self.is_lost = True
-        if self.visit is not None:
-            self.visit.leave()
-
 
 class _Protocol(HttpToolsProtocol):
     """uvicorn's HTTP protocol over such a connection, with bounds on what is neither request nor body.
@@ -105,7 +97,8 @@ class _Protocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
         self._unset_keepalive_if_required()
-        self.transport.lose()
+        if self.transport.visit is not None:
+            self.transport.visit.leave()
 
     def data_received(self, data: bytes) -> None:
         """Parse what arrived, and refuse what is too large or too slow."""
@@ -115,10 +108,10 @@ class _Protocol(HttpToolsProtocol):
         try:
             self._parse(memoryview(data))
         except HttpParserError:
-            self.send_400_response("Invalid HTTP request received.")
+            self._refuse(400, "Invalid HTTP request")
         if connection.held > MAX_HEAD_BYTES:
             self._refuse(431, _TOO_LARGE)
-        elif not self.cycle or self.cycle.response_complete:
+        elif not self._is_answering:
             self._await_head()
 
     def _parse(self, data: memoryview) -> None:
@@ -142,10 +135,6 @@ class _Protocol(HttpToolsProtocol):
     def _should_upgrade(self) -> bool:
         return True  # so that nothing happens until it is parsed again
 
-    def on_message_begin(self) -> None:
-        super().on_message_begin()
-        cast("dict[str, Any]", self.scope)[CONNECTION] = self.transport
-
     def on_headers_complete(self) -> None:
         if self.parser.should_upgrade():
             return
@@ -158,6 +147,7 @@ class _Protocol(HttpToolsProtocol):
             raise ValueError(_TOO_LARGE)  # tells the parser to read no more
         connection.held -= size
         connection.due = 0.0
+        cast("dict[str, Any]", self.scope)[CONNECTION] = connection
         super().on_headers_complete()
         self.headers = []  # trailers go here: they are not headers
 
@@ -167,10 +157,9 @@ class _Protocol(HttpToolsProtocol):
             connection.held = max(connection.held - len(body) - FRAME_BYTES, 0)
         super().on_body(body)
 
-    def send_400_response(self, msg: str) -> None:
-        """Refuse what is not HTTP, unless it is refused already."""
-        if not self.transport.is_closing():
-            super().send_400_response(msg)
+    @property
+    def _is_answering(self) -> bool:
+        return self.cycle is not None and not self.cycle.response_complete
 
     def _await_head(self) -> None:
         """Give the client until `due` to send a head. The timer is uvicorn's own, which whatever arrives ends."""
@@ -186,7 +175,7 @@ class _Protocol(HttpToolsProtocol):
 
     def _refuse(self, status: int, message: str) -> None:
         """Close the connection, with an error unless an answer has begun."""
-        if not self.cycle or self.cycle.response_complete or not self.cycle.response_started:
+        if not (self.transport.is_closing() or (self._is_answering and self.cycle.response_started)):
             body = encode(failure(None, InvalidRequest(message)))
             head = b"content-type: application/json\r\ncontent-length: %d\r\nconnection: close\r\n\r\n" % len(body)
             self.transport.write(STATUS_LINE[status] + head + body)

@@ -6,7 +6,7 @@ They are reached as the endpoint is: through the same checks of Host and Origin,
 import inspect
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from http import HTTPMethod
-from typing import Any, cast
+from typing import Any
 from urllib.parse import parse_qsl
 
 import msgspec
@@ -16,7 +16,7 @@ from splice.errors import InvalidRequest
 from splice.rules.http.headers import Headers
 from splice.rules.http.status import Refusal
 from splice.transports.base import Service
-from splice.transports.http.reply import Receive, Scope, Send
+from splice.transports.http.visits import Receive, Reply
 
 
 class HTTPRequest(Struct, frozen=True):
@@ -36,7 +36,8 @@ def add_route(service: Service, path: str, fn: Callable[..., Coroutine[Any, Any,
     Raises `TypeError` for another function, `ValueError` for a path without its slash, with a variable, or that is
     taken, and for methods that are not a list of methods.
     """
-    if not inspect.iscoroutinefunction(fn) or len(inspect.signature(fn).parameters) > 1:
+    parameters = inspect.signature(fn).parameters
+    if not inspect.iscoroutinefunction(fn) or len(parameters) > 1:
         raise TypeError(f"the route {path} needs an `async def` function that takes nothing, or an HTTPRequest")
     if path[:1] != "/":
         raise ValueError(f"a route begins with a slash: '/{path}'")
@@ -48,34 +49,32 @@ def add_route(service: Service, path: str, fn: Callable[..., Coroutine[Any, Any,
     path = path.rstrip("/") or "/"
     if path in service.routes:
         raise ValueError(f"there is a route {path} already; one function answers all methods of a path")
-    service.routes = {**service.routes, path: Route(fn, known)}
+    if "GET" in known:
+        known.append("HEAD")
+    service.routes = {**service.routes, path: Route(fn, sorted(set(known)), bool(parameters))}
 
 
-class Route:
+class Route(Struct, frozen=True):
     """The function that answers at one path."""
 
-    def __init__(self, fn: Callable[..., Coroutine[Any, Any, Any]], methods: Iterable[str]) -> None:
-        self._fn = fn
-        self._wants_request = bool(inspect.signature(fn).parameters)
-        self._methods = sorted({*methods, "HEAD"} if "GET" in methods else methods)
+    fn: Callable[..., Coroutine[Any, Any, Any]]
+    methods: list[str]
+    wants_request: bool
 
-    async def answer(self, scope: Scope, headers: Headers, body: bytes, receive: Receive, send: Send) -> None:
+    async def answer(self, reply: Reply, headers: Headers, body: bytes, receive: Receive) -> None:
         """Send what the function returns: text, bytes, an ASGI response, or anything else as JSON."""
-        if scope["method"] not in self._methods:
-            allow = ", ".join(self._methods)
+        scope = reply.scope
+        if scope["method"] not in self.methods:
+            allow = ", ".join(self.methods)
             raise Refusal(405, InvalidRequest(f"This path takes {allow}"), [(b"allow", allow.encode())])
         query = dict(parse_qsl(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True))
         request = HTTPRequest(scope["method"], scope["path"], query, headers, body)
-        result = await (self._fn(request) if self._wants_request else self._fn())
+        result: Any = await (self.fn(request) if self.wants_request else self.fn())
         if callable(result):
-            await cast("Any", result)(scope, receive, send)
-            return
-        if isinstance(result, str):
-            kind, data = b"text/plain; charset=utf-8", result.encode()
+            await result(scope, receive, reply.send)
+        elif isinstance(result, str):
+            await reply.respond(200, result.encode(), [(b"content-type", b"text/plain; charset=utf-8")])
+        elif isinstance(result, bytes):
+            await reply.respond(200, result, [(b"content-type", b"application/octet-stream")])
         else:
-            is_bytes = isinstance(result, bytes)
-            kind = b"application/octet-stream" if is_bytes else b"application/json"
-            data = result if is_bytes else msgspec.json.encode(result)
-        fields = [(b"content-type", kind), (b"content-length", b"%d" % len(data))]
-        await send({"type": "http.response.start", "status": 200, "headers": fields})
-        await send({"type": "http.response.body", "body": data})
+            await reply.respond(200, msgspec.json.encode(result))

@@ -9,7 +9,7 @@ https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#stream
 
 import asyncio
 import os
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Container, Generator
 from contextlib import contextmanager
 from functools import partial
@@ -17,16 +17,16 @@ from itertools import takewhile
 from typing import Any
 
 from splice.errors import ConnectionClosed, InternalError, InvalidParams, InvalidRequest, LocalProtocolError, RPCError
-from splice.protocol.jsonrpc import Message, Notification, Request, Response, Success, encode, failure, split_batch
+from splice.protocol.jsonrpc import Message, Notification, Request, Response, encode, failure, split_batch
 from splice.protocol.lifecycle import INITIALIZE, META_CLIENT_CAPABILITIES, META_PROTOCOL_VERSION
 from splice.protocol.versions import ASSUMED_VERSION
 from splice.rules.http.headers import EVENT_STREAM, Headers, accepts, named_version
 from splice.rules.http.status import Refusal
 from splice.rules.sessions import Session
-from splice.transports.base import Hear, Sender, Service
+from splice.transports.base import Sender, Service
 from splice.transports.channel import Channel, ChannelExchange, written
 from splice.transports.http.stream import EventStream, PushStream
-from splice.transports.http.visits import Visit, Visits
+from splice.transports.http.visits import Visit
 
 MAX_SESSIONS = 10_000
 IDLE_SECONDS = 30 * 60.0
@@ -53,11 +53,11 @@ async def _unheard(note: Notification) -> None:
 class HTTPSession:
     """One session: its state, the requests in flight in it, and its own stream."""
 
-    __slots__ = ("_sessions", "channel", "session", "stream", "used", "useful", "users")
+    __slots__ = ("channel", "session", "sessions", "stream", "used", "useful", "users")
 
     def __init__(self, sessions: "Sessions", id: str, principal: str | None) -> None:
         push = self._push
-        self._sessions = sessions
+        self.sessions = sessions
         self.stream = PushStream()
         """Carries what belongs to no request, over the newest GET that is open."""
         self.session = Session(id=id, principal=principal, push=push)
@@ -70,7 +70,7 @@ class HTTPSession:
         """How many HTTP requests are being answered in it."""
 
     def _push(self, message: Message) -> None:
-        self.stream.push(self._sessions.write(message))
+        self.stream.push(self.sessions.write(message))
 
     def end(self) -> None:
         """Stop everything that goes on in it."""
@@ -80,14 +80,17 @@ class HTTPSession:
 
 
 class Sessions:
-    """All sessions of one endpoint."""
+    """All sessions of one endpoint.
 
-    def __init__(self, service: Service, limit: int) -> None:
+    `option` names the setting of the server that leaves its clients no way to be asked, if one does.
+    """
+
+    def __init__(self, service: Service, limit: int, option: str | None) -> None:
         self.serve = service.handle
-        self.all: dict[str, HTTPSession] = {}
+        self.option = option
+        self.all: OrderedDict[str, HTTPSession] = OrderedDict()
+        """By id, the longest unused first."""
         self._limit = limit
-        self._resting: dict[str, HTTPSession] = {}
-        """Those in which nothing is going on, the longest unused first."""
         self._owned: Counter[str | None] = Counter()
         """How many each principal has."""
         self._last: tuple[Message, bytes] | None = None
@@ -107,8 +110,8 @@ class Sessions:
 
     def _make_room(self, who: str, count: int, owners: Container[str | None]) -> None:
         """Remove the oldest session in which nothing was ever asked. Raises `Refusal` (503) when there is none."""
-        for session in self._resting.values():
-            if not session.useful and session.session.principal in owners:
+        for session in self.all.values():
+            if not session.useful and not session.users and session.session.principal in owners:
                 self.remove(session)
                 return
         retry = (b"retry-after", b"%d" % RETRY_SECONDS)
@@ -124,15 +127,19 @@ class Sessions:
         if found is None or found.session.principal != principal:
             raise Refusal(404, InvalidRequest(_NOT_FOUND))
         found.users += 1
-        self._resting.pop(id, None)
         return found
 
     def leave(self, session: HTTPSession) -> None:
-        """Note that an HTTP request in this session ended."""
+        """Note that an HTTP request in this session ended. When `initialize` failed, there is no session."""
         session.users -= 1
-        session.used = _now()
-        if session.users == 0 and session.session.id in self.all:
-            self._resting[session.session.id] = session
+        self._touch(session, _now())
+        if session.session.facts is None:
+            self.remove(session)
+
+    def _touch(self, session: HTTPSession, now: float) -> None:
+        session.used = now
+        if session.session.id in self.all:
+            self.all.move_to_end(session.session.id)
 
     def remove(self, session: HTTPSession) -> None:
         """Forget a session, and end what goes on in it."""
@@ -141,14 +148,15 @@ class Sessions:
             self._owned[principal] -= 1
             if not self._owned[principal]:
                 del self._owned[principal]
-        self._resting.pop(session.session.id, None)
         session.end()
 
     def sweep(self, now: float) -> None:
-        """Remove the sessions that nothing happened in for too long."""
-        resting = self._resting.values()
-        for session in list(takewhile(lambda session: now - session.used >= IDLE_SECONDS, resting)):
-            self.remove(session)
+        """Remove the sessions that nothing happened in for too long; one that is in use counts as used just now."""
+        for session in list(takewhile(lambda session: now - session.used >= IDLE_SECONDS, self.all.values())):
+            if session.users:
+                self._touch(session, now)
+            else:
+                self.remove(session)
 
     def write(self, message: Message) -> bytes:
         """Write a message; the same one that goes to many sessions is written once."""
@@ -162,24 +170,19 @@ def _now() -> float:
 
 
 class SessionExchange(ChannelExchange):
-    """A request in a session: the server may ask on its stream, and the answer arrives in another POST.
-
-    `option` names the setting of the server that leaves the client no way to be asked, if one does.
-    """
+    """A request in a session: the server may ask on its stream, and the answer arrives in another POST."""
 
     __slots__ = ("_option", "_stream")
 
-    def __init__(
-        self, session: HTTPSession, request: Request, sender: Sender, stream: EventStream, option: str | None
-    ) -> None:
+    def __init__(self, session: HTTPSession, request: Request, sender: Sender, stream: EventStream) -> None:
         super().__init__(session.channel, request, sender)
+        self._option = session.sessions.option
         self._stream = stream
-        self._option = option
 
     async def notify(self, note: Notification) -> None:
-        """Send a notification, unless the request is answered or cancelled, or replies are plain JSON."""
-        if self.is_open and self._option != "json_response":
-            await self._stream.send(encode(note))
+        """Send a notification, unless the request is answered or cancelled."""
+        if self.is_open:
+            await self._send(note)
 
     async def ask(self, method: str, params: Any) -> Response:
         """Ask the client, and wait for its answer. Raises `ConnectionClosed` when it leaves the stream."""
@@ -191,73 +194,66 @@ class SessionExchange(ChannelExchange):
     async def _send(self, message: Message) -> None:
         await self._stream.send(encode(message))
 
+    async def answer(self) -> Response | None:
+        """Answer it as a part of a batch: what may not begin is answered too."""
+        try:
+            return await self.channel.answer(self)
+        except RPCError as error:
+            return failure(self.request.id, error)
+
 
 class SessionLeg:
     """Answers what belongs to a session, or would if the server kept any."""
 
-    def __init__(
-        self, service: Service, visits: Visits, *, max_sessions: int, json_response: bool, stateless: bool
-    ) -> None:
+    def __init__(self, service: Service, limit: int, *, plain: bool, stateless: bool) -> None:
         self.stateless = stateless
-        self.sessions = Sessions(service, max_sessions)
-        self._service = service
-        self._visits = visits
-        self._option = "json_response" if json_response else "stateless" if stateless else None
+        self.sessions = Sessions(service, limit, "json_response" if plain else "stateless" if stateless else None)
+        self._hear = service.hear
+        self._plain = plain
 
     async def post(self, message: Message, headers: Headers, sender: Sender, visit: Visit) -> None:
         """Answer one message."""
-        if not isinstance(message, Request):
-            with self._session(headers, sender) as session:
-                session.channel.take_other(message, self._hearing(sender))
+        opens = isinstance(message, Request) and message.method == INITIALIZE.name
+        with self._session(headers, sender, opens=opens) as session:
+            if not isinstance(message, Request):
+                session.channel.take_other(message, partial(self._hear, sender=sender))
                 await visit.reply.accept()
-        elif message.method == INITIALIZE.name and not self.stateless:
-            await self._initialize(message, headers, sender, visit)
-        else:
-            with self._session(headers, sender, opens=message.method == INITIALIZE.name) as session:
-                stream = self._stream(session, visit)
-                exchange = SessionExchange(session, message, sender, stream, self._option)
-                await _reply(visit, stream, await session.channel.answer(exchange))
-
-    async def _initialize(self, request: Request, headers: Headers, sender: Sender, visit: Visit) -> None:
-        """Open a session; if the request fails there is none."""
-        named_version(headers)
-        if headers.raw(b"mcp-session-id") is not None:
-            with self._session(headers, sender):
-                raise InvalidRequest("This session is open already; `initialize` without Mcp-Session-Id opens another")
-        session = self.sessions.open(sender.principal)
-        sender.session = session.session
-        visit.reply.headers = [(b"mcp-session-id", session.session.id.encode())]
-        response: Response | None = None
-        stream = EventStream(visit.reply)
-        try:
-            exchange = SessionExchange(session, request, sender, stream, self._option)
-            response = await session.channel.answer(exchange)
-        finally:
-            self.sessions.leave(session)
-            if not isinstance(response, Success):
+                return
+            session.useful = session.session.facts is not None
+            if opens and not self.stateless:
+                visit.reply.headers = [(b"mcp-session-id", session.session.id.encode())]
+            stream = self._stream(session, visit)
+            response = await session.channel.answer(SessionExchange(session, message, sender, stream))
+            if session.session.facts is None:
                 visit.reply.headers = ()
-                self.sessions.remove(session)
-        await _reply(visit, stream, response)
+            await stream.respond(None if response is None else written(response))
 
     async def post_batch(self, body: bytes, headers: Headers, sender: Sender, visit: Visit) -> None:
-        """Answer a batch, where the version has such: the requests in it run side by side."""
+        """Answer a batch, where the version has such: the requests in it run side by side.
+
+        The answer is an array, or event by event if the stream has begun, or nothing to what wants none.
+        """
         with self._session(headers, sender) as session:
             if not session.session.batches:
                 raise InvalidRequest("Invalid request: the protocol version has no batches; send one message")
             responses: list[Response] = []
             requests = session.channel.take_batch(
-                split_batch(body), self._hearing(sender), lambda bad: responses.append(bad.response())
+                split_batch(body), partial(self._hear, sender=sender), lambda bad: responses.append(bad.response())
             )
+            if not (requests or responses):
+                await visit.reply.accept()
+                return
+            session.useful = True
             stream = self._stream(session, visit)
-            exchanges = [SessionExchange(session, each, sender, stream, self._option) for each in requests]
-            async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(_answer_in_batch(exchange)) for exchange in exchanges]
-            visit.check()
-            responses += [response for response in (task.result() for task in tasks) if response is not None]
-            await _reply_all(visit, stream, responses, empty=not requests)
-
-    def _hearing(self, sender: Sender) -> Hear:
-        return partial(self._service.hear, sender=sender)
+            exchanges = [SessionExchange(session, each, sender, stream) for each in requests]
+            answers = await asyncio.gather(*(exchange.answer() for exchange in exchanges))
+            messages = [written(each) for each in (*responses, *answers) if each is not None]
+            if messages and not visit.reply.streaming:
+                await stream.respond(b"[" + b",".join(messages) + b"]")
+                return
+            for message in messages:
+                await stream.send(message)
+            await stream.respond(None)
 
     async def get(self, headers: Headers, sender: Sender, visit: Visit) -> None:
         """Carry the session's own stream, for what belongs to no request, until the client leaves."""
@@ -265,8 +261,7 @@ class SessionLeg:
             raise Refusal(406, InvalidRequest(f"GET needs `Accept: {EVENT_STREAM}`"))
         with self._session(headers, sender) as session:
             session.useful = True
-            visit.stream, visit.may_stream, visit.state = session.stream, False, "answering"
-            self._visits.last(visit)
+            visit.detach = session.stream.detach
             await session.stream.carry(visit.reply)
         await visit.reply.end()
 
@@ -276,32 +271,24 @@ class SessionLeg:
             self.sessions.remove(session)
         await visit.reply.accept(204)
 
-    def end_streams(self) -> None:
-        """Let every session's own stream end."""
-        for session in self.sessions.all.values():
-            session.stream.lose()
-
-    def close(self) -> None:
-        """End all sessions."""
-        for session in list(self.sessions.all.values()):
-            self.sessions.remove(session)
-
     @contextmanager
     def _session(self, headers: Headers, sender: Sender, *, opens: bool = False) -> Generator[HTTPSession, None, None]:
-        """Find the session of a request, name it in `sender`, and hold it. Raises `Refusal` and `RPCError`."""
+        """Find or open the session of a request, name it in `sender`, and hold it. Raises `Refusal`, `RPCError`."""
         version = named_version(headers)
         id = headers.raw(b"mcp-session-id")
         if self.stateless:
             session = HTTPSession(self.sessions, "", sender.principal)
             if not opens:
                 session.session.open(version or ASSUMED_VERSION)
-        elif id is None:
+        elif id is not None:
+            session = self.sessions.enter(id.decode("latin-1"), sender.principal)
+        elif opens:
+            session = self.sessions.open(sender.principal)
+        else:
             raise InvalidParams(
                 "Mcp-Session-Id header missing: send `initialize` first, or params._meta must carry "
                 f"{META_PROTOCOL_VERSION} and {META_CLIENT_CAPABILITIES}"
             )
-        else:
-            session = self.sessions.enter(id.decode("latin-1"), sender.principal)
         sender.session = session.session
         facts = session.session.facts
         try:
@@ -316,36 +303,7 @@ class SessionLeg:
 
     def _stream(self, session: HTTPSession, visit: Visit) -> EventStream:
         """Make the stream of a POST. When its client leaves, the work goes on."""
-        session.useful = True
+        visit.reply.plain = self._plain
         stream = EventStream(visit.reply, session.session.facts)
-        visit.stream, visit.may_stream, visit.state = stream, self._option != "json_response", "answering"
+        visit.detach = stream.detach
         return stream
-
-
-async def _answer_in_batch(exchange: ChannelExchange) -> Response | None:
-    try:
-        return await exchange.channel.answer(exchange)
-    except RPCError as error:
-        return failure(exchange.request.id, error)
-
-
-async def _reply(visit: Visit, stream: EventStream, response: Response | None) -> None:
-    visit.check()
-    if response is not None:
-        await stream.respond(200, written(response))
-    else:  # its request was cancelled
-        await visit.reply.end()
-
-
-async def _reply_all(visit: Visit, stream: EventStream, responses: list[Response], *, empty: bool) -> None:
-    """Answer a batch: with an array, or event by event if the stream has begun, or with nothing to what wants none."""
-    if visit.reply.streaming:
-        for response in responses:
-            await stream.send(written(response))
-        await visit.reply.end()
-    elif responses:
-        await visit.reply.respond(200, b"[" + b",".join(map(written, responses)) + b"]")
-    elif empty:
-        await visit.reply.accept()
-    else:
-        await visit.reply.end()

@@ -15,7 +15,7 @@ from typing import Protocol
 from splice.errors import ConnectionClosed
 from splice.protocol.versions import Facts
 from splice.rules.http.sse import encode_event
-from splice.transports.http.reply import Reply
+from splice.transports.http.visits import Reply
 from splice.transports.tasks import Stretch
 
 MAX_WAITING = 256
@@ -49,7 +49,7 @@ class EventStream:
         resumable = facts is not None and facts.resumable
         self._store = store if resumable else None
         self._primes = facts is not None and facts.priming_event
-        self._needed: set[Stretch] | None = None
+        self._needed: frozenset[Stretch] = frozenset()
 
     async def send(self, message: bytes) -> None:
         """Send a message as an event, waiting while the client does not read. Without reader or store it is dropped."""
@@ -57,11 +57,15 @@ class EventStream:
         if self.reply is not None:
             await self.reply.write(event)
 
-    async def respond(self, status: int, message: bytes) -> None:
-        """Send the response: as JSON with this status if nothing was sent before, else as the last event."""
-        event_id = self._number(message) if self.cursor else None
-        if self.reply is not None:
-            await self.reply.respond(status, message, event_id=event_id)
+    async def respond(self, message: bytes | None) -> None:
+        """Send the response: as JSON if nothing was sent before, else as the last event. None: end without one."""
+        event_id = self._number(message) if self.cursor and message else None
+        if self.reply is None:
+            return
+        if message is None:
+            await self.reply.end()
+        else:
+            await self.reply.respond(200, message, event_id=event_id)
 
     def detach(self) -> None:
         """Let go of the reply: its client has left. Without a store the stream is lost with it."""
@@ -72,7 +76,7 @@ class EventStream:
     def lose(self) -> None:
         """Give the stream up: the client will not come back."""
         self.lost = True
-        for stretch in self._needed or ():
+        for stretch in self._needed:
             stretch.end(_lost())
 
     @contextmanager
@@ -80,15 +84,13 @@ class EventStream:
         """Run a block that needs the client to read. Raises `ConnectionClosed` when no client will do so any more."""
         if self.lost:
             raise _lost()
-        if self._needed is None:
-            self._needed = set()
         stretch = Stretch()
-        self._needed.add(stretch)
+        self._needed |= {stretch}
         try:
             with stretch:
                 yield
         finally:
-            self._needed.discard(stretch)
+            self._needed -= {stretch}
 
     def _event(self, message: bytes) -> bytes:
         """Write a message as an event. One without data goes before the first, so that this one can be missed."""

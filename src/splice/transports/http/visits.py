@@ -2,29 +2,51 @@
 
 A visit is in one of three states:
 
-    passing     what is done cannot take long
-    arriving    its body is arriving; a client that takes too long is told so (`Slow`)
-    answering   a request is being answered; its client is watched
+    arriving    its body is arriving; a client that takes too long is told so
+    answering   it is being answered; its client is watched
+    passing     it was passed on to a route, which watches its client itself
 
 Most requests are over at once, so nothing is built for them: no task, no timer. One clock for all counts every few
 milliseconds how often it has seen each visit. A body is given up after so many times; a request that is still being
-answered at the second time lasts: its client is watched, and the clock need not look at it any more.
+answered at the second time lasts: its client is watched, and a slower clock sees that it is not silent for too long.
 
+Its reply commits late: nothing is sent until there is something to say. A response that comes first leaves as one JSON
+body with the status that fits; a notification or a question that comes first makes the reply an event stream, and the
+response its last event.
+
+https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#receiving-messages
 https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation#transport-specific-cancellation
 """
 
 import asyncio
 import signal
-from collections.abc import Callable
-from typing import Literal, Protocol, TypeAlias
+from collections.abc import Awaitable, Callable, Coroutine, MutableMapping, Sequence
+from typing import Any, Literal, Protocol, TypeAlias
 
 from splice.errors import InternalError, InvalidRequest
-from splice.protocol.jsonrpc import RequestId
-from splice.rules.http.sse import KEEP_ALIVE
+from splice.protocol.jsonrpc import RequestId, encode, failure
+from splice.rules.http.sse import KEEP_ALIVE, encode_event
 from splice.rules.http.status import Refusal
-from splice.transports.http.reply import CLOSE, CONNECTION, Receive, Reply, Scope, Send
-from splice.transports.http.stream import EventStream
 from splice.transports.tasks import Background, Stretch
+
+ASGIMessage: TypeAlias = MutableMapping[str, Any]
+Scope: TypeAlias = MutableMapping[str, Any]
+Receive: TypeAlias = Callable[[], Awaitable[ASGIMessage]]
+Send: TypeAlias = Callable[[ASGIMessage], Awaitable[None]]
+HeaderList: TypeAlias = Sequence[tuple[bytes, bytes]]
+
+CONNECTION = "splice.connection"
+"""The key in the ASGI scope under which our own listener puts the `Connection`."""
+
+CLOSE = (b"connection", b"close")
+"""Goes with a refusal after which the rest of the body is not read. HTTP/2 has no such header."""
+
+JSON_TYPE = (b"content-type", b"application/json")
+_STREAM_HEADERS = (
+    (b"content-type", b"text/event-stream"),
+    (b"cache-control", b"no-cache, no-transform"),
+    (b"x-accel-buffering", b"no"),
+)
 
 TICK_SECONDS = 0.05
 """How often the clock looks."""
@@ -32,76 +54,145 @@ TICK_SECONDS = 0.05
 BODY_SECONDS = 30.0
 """How long a client may take to send a body."""
 
+LOOK_SECONDS = 0.5
+"""How often to look, while there are requests, who is silent and whether the web server is to exit."""
+
 QUIET_SECONDS = 1.0
 """How long a call may say nothing before its reply becomes a stream: a client that has seen no byte may be unable to
-tell us that it left, and a proxy between us may take the silence for the end."""
+tell us that it left, and a proxy between us may take the silence for the end. At the next look it does."""
 
-KEEP_ALIVE_SECONDS = 15.0
-"""The longest silence on a stream."""
+KEEP_ALIVE_SECONDS = 14.0
+"""How long a stream may be silent before something is said, at the next look."""
 
-LOOK_SECONDS = 0.5
-"""How often to look whether the web server is to exit, while there are requests."""
 
-State: TypeAlias = Literal["passing", "arriving", "answering"]
+class Reply:
+    """The response to one HTTP request. Once it is closed, everything more is dropped in silence."""
+
+    __slots__ = ("_lock", "closed", "headers", "lost", "plain", "scope", "send", "silence", "streaming")
+
+    def __init__(self, scope: Scope, send: Send) -> None:
+        self.scope = scope
+        """The ASGI scope of the request."""
+        self.send = send
+        self._lock: asyncio.Lock | None = None
+        self.streaming = False
+        """The head of an event stream is sent, and events may follow."""
+        self.closed = False
+        """No more may be sent: the reply is complete, or the client is gone."""
+        self.lost = False
+        """The client is gone: what waits to be sent is dropped too."""
+        self.plain = False
+        """It never becomes a stream: events are dropped."""
+        self.silence = 0
+        """How often the clock has looked since something was sent."""
+        self.headers: HeaderList = ()
+        """Headers to send whatever the reply turns out to be."""
+
+    async def respond(
+        self, status: int, body: bytes, headers: HeaderList = (JSON_TYPE,), *, event_id: str | None = None
+    ) -> None:
+        """Send the response and end: a body with this status, or the last event if the stream has begun."""
+        if self.closed:
+            return
+        self.closed = True
+        if self._lock is not None:
+            async with self._lock:  # what is being sent comes first
+                if self.streaming:
+                    await self._put({"type": "http.response.body", "body": encode_event(body, id=event_id)})
+                    return
+        fields = [*headers, *self.headers]
+        if body:
+            fields.append((b"content-length", b"%d" % len(body)))
+        try:
+            await self.send({"type": "http.response.start", "status": status, "headers": fields})
+            await self.send({"type": "http.response.body", "body": body})
+        except OSError:
+            self.lose()
+
+    async def refuse(self, refusal: Refusal, id: RequestId | None) -> None:
+        """Send an error and end; a stream that answers no request just ends."""
+        if self.streaming and id is None:
+            await self.end()
+            return
+        is_http_1 = self.scope.get("http_version", "1.1").startswith("1")
+        headers = [JSON_TYPE, *(each for each in refusal.headers if each != CLOSE or is_http_1)]
+        await self.respond(refusal.status, encode(failure(id, refusal.error)), headers)
+
+    async def accept(self, status: int = 202) -> None:
+        """End without a body."""
+        await self.respond(status, b"", ())
+
+    async def write(self, chunk: bytes, *, more: bool = True) -> None:
+        """Send encoded events, waiting while the client does not read. The first write makes the reply a stream."""
+        if self.closed or (self.plain and more):
+            return
+        self.closed = not more
+        if self._lock is None:
+            self._lock = asyncio.Lock()
+        async with self._lock:
+            if not self.streaming:
+                headers = [*_STREAM_HEADERS, *self.headers]
+                await self._put({"type": "http.response.start", "status": 200, "headers": headers})
+                self.streaming = True
+            if chunk or not more:
+                await self._put({"type": "http.response.body", "body": chunk, "more_body": more})
+        self.silence = 0
+
+    async def end(self) -> None:
+        """End the stream here, beginning it if need be: there will be no response."""
+        await self.write(b"", more=False)
+
+    def lose(self) -> None:
+        """Note that the client is gone."""
+        self.closed = self.lost = True
+
+    @property
+    def busy(self) -> bool:
+        """Something is being sent right now, or waits for the client to read."""
+        return self._lock is not None and self._lock.locked()
+
+    async def _put(self, message: ASGIMessage) -> None:
+        """Send; a client that is gone is no failure of the handler that notifies it."""
+        try:
+            if not self.lost:
+                await self.send(message)
+        except OSError:
+            self.lose()
 
 
 class Connection(Protocol):
     """A connection that tells a visit when it is lost. Without one, a task per visit waits for `http.disconnect`."""
 
-    is_lost: bool
     visit: "Visit | None"
     """The visit that is told, by `leave`."""
 
-
-class Ended(Exception):
-    """Ends the work on an HTTP request from outside, and knows what the client is told then."""
-
-    async def tell(self, visit: "Visit") -> None:
-        """Complete the reply."""
+    def is_closing(self) -> bool:
+        """Tell whether it is lost, or will be at once."""
+        ...
 
 
-class Gone(Ended):
-    """The client left: nothing can be sent."""
-
-
-class Slow(Ended):
-    """The body did not arrive in time."""
-
-    async def tell(self, visit: "Visit") -> None:
-        """Refuse the request (408)."""
-        await visit.reply.refuse(Refusal(408, InvalidRequest("The body did not arrive in time"), [CLOSE]), visit.id)
-
-
-class Stopping(Ended):
-    """The server stops, and the work was not done in time."""
-
-    async def tell(self, visit: "Visit") -> None:
-        """Answer with an error (503, or the last event); a stream that answers no request just ends."""
-        if visit.reply.streaming and visit.id is None:
-            await visit.reply.end()
-        else:
-            await visit.reply.refuse(Refusal(503, InternalError("The server is shutting down")), visit.id)
+def shutting_down() -> Refusal:
+    """Say to a client that its request comes too late, or was not done in time."""
+    return Refusal(503, InternalError("The server is shutting down"), [(b"retry-after", b"1"), CLOSE])
 
 
 class Visit(Stretch):
     """One HTTP request, from its arrival until its reply is complete. The work on it is a stretch that `end` ends."""
 
-    __slots__ = ("_watch", "id", "may_stream", "receive", "reply", "state", "stream", "ticks")
+    __slots__ = ("_watch", "detach", "id", "receive", "reply", "state", "ticks")
 
     def __init__(self, receive: Receive, reply: Reply) -> None:
         self.error = None
         self._watch: asyncio.Task[None] | Connection | None = None
         self.ticks = 0
         """How often the clock has seen it."""
-        self.state: State = "passing"
+        self.state: Literal["arriving", "answering", "passing"] = "arriving"
         self.id: RequestId | None = None
         """The JSON-RPC id that an error must repeat, once it is known."""
         self.receive = receive
         self.reply = reply
-        self.stream: EventStream | None = None
-        """A stream that is detached when the client leaves, while the work goes on; None: the work is ended."""
-        self.may_stream = True
-        """The reply may become a stream when the work takes long."""
+        self.detach: Callable[[], None] | None = None
+        """Called when the client leaves, while the work goes on; None: the work is ended."""
 
     def watch(self, background: Background) -> None:
         """Notice from now on when the client leaves. To be called once."""
@@ -111,7 +202,7 @@ class Visit(Stretch):
         else:
             self._watch = connection
             connection.visit = self
-            if connection.is_lost:
+            if connection.is_closing():
                 self.leave()
 
     async def _wait_for_leaving(self) -> None:
@@ -119,17 +210,12 @@ class Visit(Stretch):
             self.leave()
 
     def leave(self) -> None:
-        """Act on the client's leaving: end the work, or detach the stream and let it go on."""
+        """Act on the client's leaving: end the work, or let it go on without its reply."""
         self.reply.lose()
-        if self.stream is None:
-            self.end(Gone())
+        if self.detach is None:
+            self.end(Refusal(499, InvalidRequest("The client left")))
         else:
-            self.stream.detach()
-
-    def check(self) -> None:
-        """Raise the reason if the work was ended, for a handler that took no notice of it."""
-        if self.error is not None:
-            raise self.error
+            self.detach()
 
     def close(self) -> None:
         """Watch the client no longer."""
@@ -140,9 +226,9 @@ class Visit(Stretch):
 
 
 class Visits:
-    """All visits of an endpoint, and the clocks they share. `at_exit` is told when the web server is to exit."""
+    """All visits of an endpoint, and the clocks they share. `at_exit` is run when the web server is to exit."""
 
-    def __init__(self, at_exit: Callable[[], object] = lambda: None) -> None:
+    def __init__(self, at_exit: Callable[[], Coroutine[Any, Any, None]]) -> None:
         self.background = Background()
         self._at_exit = at_exit
         self._young: set[Visit] = set()
@@ -151,10 +237,7 @@ class Visits:
         """Those that are watched."""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._ticking = False
-        self._beating = False
         self._looking = False
-        self._emptying: asyncio.Future[None] | None = None
-        """Done when no visit is left; None until the end has begun."""
 
     def enter(self, scope: Scope, receive: Receive, send: Send) -> Visit:
         """Begin a visit."""
@@ -169,43 +252,26 @@ class Visits:
         self._young.discard(visit)
         self._lasting.discard(visit)
         visit.close()
-        if self._emptying is not None and not self._all() and not self._emptying.done():
-            self._emptying.set_result(None)
-
-    def last(self, visit: Visit) -> None:
-        """Watch the client of a visit that takes longer than most."""
-        loop = asyncio.get_running_loop()
-        self._young.discard(visit)
-        self._lasting.add(visit)
-        visit.watch(self.background)
-        if visit.may_stream:
-            loop.call_later(QUIET_SECONDS, self._break_silence, visit)
-        if not self._beating:
-            self._beating = True
-            loop.call_later(KEEP_ALIVE_SECONDS / 2, self._beat)
 
     async def drain(self, seconds: float) -> None:
         """Wait until all visits are over; those that are not in time are ended with an error."""
         await self._emptied(seconds)
-        for visit in self._all():
-            visit.end(Stopping())
+        for visit in self._young | self._lasting:
+            visit.end(shutting_down())
         await self._emptied(seconds)
 
-    def _all(self) -> set[Visit]:
-        return self._young | self._lasting
-
     async def _emptied(self, seconds: float) -> None:
-        if self._all():
-            self._emptying = asyncio.get_running_loop().create_future()
-            await asyncio.wait([self._emptying], timeout=seconds)
+        tasks = {visit.task for visit in self._young | self._lasting}
+        if tasks:
+            await asyncio.wait(tasks, timeout=seconds)
 
     # The clocks.
 
     def _start(self) -> None:
-        """Start the clock. On another event loop than before, forget the visits of the one that is closed."""
+        """Start the clocks. On another event loop than before, forget the visits of the one that is closed."""
         loop = asyncio.get_running_loop()
         if loop is not self._loop:
-            self._loop, self._beating, self._looking, self.background = loop, False, False, Background()
+            self._loop, self._looking, self.background = loop, False, Background()
             self._young, self._lasting = set(), set()
         self._ticking = True
         loop.call_later(TICK_SECONDS, self._tick)
@@ -217,35 +283,29 @@ class Visits:
         for visit in list(self._young):
             visit.ticks += 1
             if visit.state == "answering" and visit.ticks > 1:
-                self.last(visit)
+                self._young.discard(visit)
+                self._lasting.add(visit)
+                visit.watch(self.background)
             elif visit.state == "arriving" and visit.ticks * TICK_SECONDS > BODY_SECONDS:
-                visit.end(Slow())
+                visit.end(Refusal(408, InvalidRequest("The body did not arrive in time"), [CLOSE]))
         self._ticking = bool(self._young)
         if self._ticking:
             asyncio.get_running_loop().call_later(TICK_SECONDS, self._tick)
 
     def _look(self) -> None:
+        """Send a comment on every reply that was silent for too long, and see whether the web server is to exit."""
+        for visit in self._lasting:
+            reply = visit.reply
+            reply.silence += 1
+            patience = KEEP_ALIVE_SECONDS if reply.streaming else QUIET_SECONDS
+            if reply.silence * LOOK_SECONDS > patience and not (reply.plain or reply.busy):
+                self.background.start(reply.write(KEEP_ALIVE))
         exits = _web_server_exits()
         self._looking = not exits and (self._ticking or bool(self._lasting))
         if self._looking:
             asyncio.get_running_loop().call_later(LOOK_SECONDS, self._look)
         elif exits:
-            self._at_exit()
-
-    def _break_silence(self, visit: Visit) -> None:
-        if visit in self._lasting and not visit.reply.streaming:
-            self.background.start(visit.reply.write(KEEP_ALIVE))
-
-    def _beat(self) -> None:
-        """Send a comment on every stream on which nothing was sent since the last beat."""
-        for visit in self._lasting:
-            reply = visit.reply
-            if reply.quiet and reply.streaming and not reply.busy:
-                self.background.start(reply.write(KEEP_ALIVE))
-            reply.quiet = True
-        self._beating = bool(self._lasting)
-        if self._beating:
-            asyncio.get_running_loop().call_later(KEEP_ALIVE_SECONDS / 2, self._beat)
+            self.background.start(self._at_exit())
 
 
 def _web_server_exits() -> bool:
