@@ -52,7 +52,7 @@ class HTTPOptions(TypedDict, total=False):
     allowed_hosts: Annotated[Sequence[str] | None, Option(_LIST, "a list of names, such as ['mcp.example.com']")]
     """Which Host headers are welcome, `name` or `name:port`; by default those of this machine."""
     allowed_origins: Annotated[
-        Sequence[str] | None, Option(_LIST, "a list of origins, such as ['https://app.example.com']")
+        Sequence[str] | None, Option(_LIST, "a list of origins, such as ['https://example.com']")
     ]
     """Which Origin headers are welcome, `scheme://host[:port]`; by default pages of the allowed hosts."""
     json_response: Annotated[bool, Option(bool, "True or False")]
@@ -113,7 +113,11 @@ class HTTPApp:
         visit = self._visits.enter(scope, receive, send)
         try:
             with visit:
-                work = await self._receive(visit)
+                headers = Headers(scope["headers"])
+                route = self._check(scope, headers)
+                body = await self._receive(visit, headers)
+                work = self._choose(route, body, headers, visit)
+                del body, headers  # an open stream would keep them
                 await work
         except Refusal as refusal:
             await visit.reply.refuse(refusal, visit.id)
@@ -147,44 +151,25 @@ class HTTPApp:
         await self._visits.background.close()
         await self._service.close()
 
-    async def _receive(self, visit: visits.Visit) -> Work:
-        """Check a request, receive its body, and choose what answers it. Raises `Refusal` and `RPCError`."""
-        scope = visit.reply.scope
-        method, headers, route = scope["method"], Headers(scope["headers"]), None
-        raw = headers.raw
+    def _check(self, scope: visits.Scope, headers: Headers) -> Route | None:
+        """Check what there is before the body. None: the request is not for a route. Raises `Refusal`."""
         self._origins.check(headers)
-        if self._stopping is not None or scope["path"] != self._path or scope.get("root_path"):
-            route = self._check_door(scope)
-        if route is None and method == "POST":
-            _check_content(raw(b"content-type"), raw(b"content-encoding"), raw(b"accept"))
-        body = await self._receive_body(visit, headers)
-        if route is not None:
-            visit.state = "passing"
-            return route.answer(visit.reply, headers, body, visit.receive)
-        visit.state = "answering"
-        sender = Sender(kind="http", headers=headers, principal=scope.get(PRINCIPAL))
-        if method == "POST":
-            return self._post(body, headers, sender, visit)
-        only_post = self._leg.stateless or names_version_of_requests(raw(b"mcp-protocol-version"))
-        if method == "GET" and not only_post:
-            return self._leg.get(headers, sender, visit)
-        if method == "DELETE" and not only_post:
-            return self._leg.delete(headers, sender, visit)
-        allow = b"POST" if only_post else b"GET, POST, DELETE"
-        raise Refusal(405, InvalidRequest(f"{method} has no meaning here"), [(b"allow", allow)])
-
-    def _check_door(self, scope: visits.Scope) -> Route | None:
-        """Find the route that a request is for; None: it is for the endpoint. Raises `Refusal` (503, 404)."""
         if self._stopping is not None:
             raise visits.shutting_down()
         root: str = scope.get("root_path", "")
-        path = scope["path"].removeprefix(root).rstrip("/") or "/"
-        route: Route | None = self._service.routes.get(path)
-        if route is None and self._path is not None and self._path != path:
-            raise Refusal(404, InvalidRequest(f"There is nothing here; the MCP endpoint is {root}{self._path}"))
-        return route
+        if root or scope["path"] != self._path:
+            path = scope["path"].removeprefix(root).rstrip("/") or "/"
+            route: Route | None = self._service.routes.get(path)
+            if route is not None:
+                return route
+            if self._path is not None and self._path != path:
+                raise Refusal(404, InvalidRequest(f"There is nothing here; the MCP endpoint is {root}{self._path}"))
+        if scope["method"] == "POST":
+            raw = headers.raw
+            _check_content(raw(b"content-type"), raw(b"content-encoding"), raw(b"accept"))
+        return None
 
-    async def _receive_body(self, visit: visits.Visit, headers: Headers) -> bytes:
+    async def _receive(self, visit: visits.Visit, headers: Headers) -> bytes:
         """Receive the body. Raises `Refusal` (413) when it is too large.
 
         One that declares itself far too large is not read, and one that waits for permission is not asked for; one
@@ -194,7 +179,8 @@ class HTTPApp:
         patience = 2 if headers.raw(b"expect") is None else 1
         if declared.isdigit() and int(declared[:18]) > patience * self._max_body:
             raise self._too_large()
-        body, size, more = bytearray(), 0, True
+        body: bytes | bytearray = b""
+        size, more = 0, True
         while more and size <= 2 * self._max_body:
             message = await visit.receive()
             if message["type"] != "http.request":
@@ -202,7 +188,10 @@ class HTTPApp:
                 raise InvalidRequest("The client left before it had sent the body")
             part, more = message.get("body", b""), message.get("more_body", False)
             size += len(part)
-            if size <= self._max_body:
+            if size == len(part):  # the first piece, which most often is the whole
+                body = part
+            elif size <= self._max_body:
+                body = bytearray(body) if isinstance(body, bytes) else body
                 body += part
         if size > self._max_body:
             raise self._too_large()
@@ -210,6 +199,23 @@ class HTTPApp:
 
     def _too_large(self) -> Refusal:
         return Refusal(413, InvalidRequest(f"The body is larger than {self._max_body} bytes"), [visits.CLOSE])
+
+    def _choose(self, route: Route | None, body: bytes, headers: Headers, visit: visits.Visit) -> Work:
+        """Choose what answers a request. Raises `Refusal` and `RPCError`."""
+        if route is not None:
+            visit.state = "passing"
+            return route.answer(visit.reply, headers, body, visit.receive)
+        visit.state, scope = "answering", visit.reply.scope
+        sender, method = Sender(kind="http", headers=headers, principal=scope.get(PRINCIPAL)), scope["method"]
+        if method == "POST":
+            return self._post(body, headers, sender, visit)
+        only_post = self._leg.stateless or names_version_of_requests(headers.raw(b"mcp-protocol-version"))
+        if method == "GET" and not only_post:
+            return self._leg.get(headers, sender, visit)
+        if method == "DELETE" and not only_post:
+            return self._leg.delete(headers, sender, visit)
+        allow = b"POST" if only_post else b"GET, POST, DELETE"
+        raise Refusal(405, InvalidRequest(f"{method} has no meaning here"), [(b"allow", allow)])
 
     def _post(self, body: bytes, headers: Headers, sender: Sender, visit: visits.Visit) -> Work:
         """Choose who answers a POST."""

@@ -159,7 +159,7 @@ class _Protocol(HttpToolsProtocol):
 
     @property
     def _is_answering(self) -> bool:
-        return self.cycle is not None and not self.cycle.response_complete
+        return bool(self.cycle) and not self.cycle.response_complete
 
     def _await_head(self) -> None:
         """Give the client until `due` to send a head. The timer is uvicorn's own, which whatever arrives ends."""

@@ -6,7 +6,7 @@ They are reached as the endpoint is: through the same checks of Host and Origin,
 import inspect
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from http import HTTPMethod
-from typing import Any
+from typing import Any, cast
 from urllib.parse import parse_qsl
 
 import msgspec
@@ -69,9 +69,9 @@ class Route(Struct, frozen=True):
             raise Refusal(405, InvalidRequest(f"This path takes {allow}"), [(b"allow", allow.encode())])
         query = dict(parse_qsl(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True))
         request = HTTPRequest(scope["method"], scope["path"], query, headers, body)
-        result: Any = await (self.fn(request) if self.wants_request else self.fn())
+        result = await (self.fn(request) if self.wants_request else self.fn())
         if callable(result):
-            await result(scope, receive, reply.send)
+            await cast("Any", result)(scope, receive, reply.send)
         elif isinstance(result, str):
             await reply.respond(200, result.encode(), [(b"content-type", b"text/plain; charset=utf-8")])
         elif isinstance(result, bytes):

@@ -9,7 +9,7 @@ https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#stream
 
 import asyncio
 import os
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Container, Generator
 from contextlib import contextmanager
 from functools import partial
@@ -88,7 +88,7 @@ class Sessions:
     def __init__(self, service: Service, limit: int, option: str | None) -> None:
         self.serve = service.handle
         self.option = option
-        self.all: OrderedDict[str, HTTPSession] = OrderedDict()
+        self.all: dict[str, HTTPSession] = {}
         """By id, the longest unused first."""
         self._limit = limit
         self._owned: Counter[str | None] = Counter()
@@ -133,13 +133,13 @@ class Sessions:
         """Note that an HTTP request in this session ended. When `initialize` failed, there is no session."""
         session.users -= 1
         self._touch(session, _now())
-        if session.session.facts is None:
+        if session.session.declared is None:
             self.remove(session)
 
     def _touch(self, session: HTTPSession, now: float) -> None:
         session.used = now
-        if session.session.id in self.all:
-            self.all.move_to_end(session.session.id)
+        if self.all.pop(session.session.id, None) is not None:
+            self.all[session.session.id] = session
 
     def remove(self, session: HTTPSession) -> None:
         """Forget a session, and end what goes on in it."""
@@ -219,12 +219,12 @@ class SessionLeg:
                 session.channel.take_other(message, partial(self._hear, sender=sender))
                 await visit.reply.accept()
                 return
-            session.useful = session.session.facts is not None
+            session.useful = session.session.declared is not None
             if opens and not self.stateless:
                 visit.reply.headers = [(b"mcp-session-id", session.session.id.encode())]
             stream = self._stream(session, visit)
             response = await session.channel.answer(SessionExchange(session, message, sender, stream))
-            if session.session.facts is None:
+            if session.session.declared is None:
                 visit.reply.headers = ()
             await stream.respond(None if response is None else written(response))
 

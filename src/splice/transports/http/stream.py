@@ -49,7 +49,7 @@ class EventStream:
         resumable = facts is not None and facts.resumable
         self._store = store if resumable else None
         self._primes = facts is not None and facts.priming_event
-        self._needed: frozenset[Stretch] = frozenset()
+        self._needed: tuple[Stretch, ...] = ()  # costs an idle session nothing
 
     async def send(self, message: bytes) -> None:
         """Send a message as an event, waiting while the client does not read. Without reader or store it is dropped."""
@@ -85,12 +85,12 @@ class EventStream:
         if self.lost:
             raise _lost()
         stretch = Stretch()
-        self._needed |= {stretch}
+        self._needed += (stretch,)
         try:
             with stretch:
                 yield
         finally:
-            self._needed -= {stretch}
+            self._needed = tuple(each for each in self._needed if each is not stretch)
 
     def _event(self, message: bytes) -> bytes:
         """Write a message as an event. One without data goes before the first, so that this one can be missed."""
