@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from typing import Any
 
 import pytest
@@ -310,7 +311,7 @@ async def test_use_postpones_expiry(monkeypatch: pytest.MonkeyPatch) -> None:
     second = dict(browser.defaults)
     await browser.post(call("echo"), first)
     found = registry(browser)
-    found.sweep(asyncio.get_running_loop().time())
+    found.sweep(time.monotonic())
     assert len(found.all) == 2
     used = {session.session.id: session.used for session in found.all.values()}
     found.sweep((used[first["mcp-session-id"]] + used[second["mcp-session-id"]]) / 2 + sessions.IDLE_SECONDS)

@@ -111,7 +111,7 @@ class _Protocol(HttpToolsProtocol):
             self._refuse(400, "Invalid HTTP request")
         if connection.held > MAX_HEAD_BYTES:
             self._refuse(431, _TOO_LARGE)
-        elif not self._is_answering:
+        elif not self.cycle or self.cycle.response_complete:
             self._await_head()
 
     def _parse(self, data: memoryview) -> None:
@@ -157,10 +157,6 @@ class _Protocol(HttpToolsProtocol):
             connection.held = max(connection.held - len(body) - FRAME_BYTES, 0)
         super().on_body(body)
 
-    @property
-    def _is_answering(self) -> bool:
-        return bool(self.cycle) and not self.cycle.response_complete
-
     def _await_head(self) -> None:
         """Give the client until `due` to send a head. The timer is uvicorn's own, which whatever arrives ends."""
         if not self.transport.is_closing():
@@ -175,7 +171,9 @@ class _Protocol(HttpToolsProtocol):
 
     def _refuse(self, status: int, message: str) -> None:
         """Close the connection, with an error unless an answer has begun."""
-        if not (self.transport.is_closing() or (self._is_answering and self.cycle.response_started)):
+        if self.transport.is_closing():
+            return
+        if not self.cycle or self.cycle.response_complete or not self.cycle.response_started:
             body = encode(failure(None, InvalidRequest(message)))
             head = b"content-type: application/json\r\ncontent-length: %d\r\nconnection: close\r\n\r\n" % len(body)
             self.transport.write(STATUS_LINE[status] + head + body)

@@ -14,6 +14,7 @@ from collections.abc import Container, Generator
 from contextlib import contextmanager
 from functools import partial
 from itertools import takewhile
+from time import monotonic
 from typing import Any
 
 from splice.errors import ConnectionClosed, InternalError, InvalidParams, InvalidRequest, LocalProtocolError, RPCError
@@ -63,7 +64,7 @@ class HTTPSession:
         self.session = Session(id=id, principal=principal, push=push)
         self.channel = Channel(push, sessions.serve, _unheard, _SENDER)
         self.used = 0.0
-        """When it was last used, on the clock of the event loop."""
+        """When it was last used, by `time.monotonic`."""
         self.useful = False
         """Something was asked in it since `initialize`, or its stream was opened."""
         self.users = 0
@@ -97,7 +98,7 @@ class Sessions:
 
     def open(self, principal: str | None) -> HTTPSession:
         """Make a session, in use by the request that opens it. Raises `Refusal` (503) when there are too many."""
-        self.sweep(_now())
+        self.sweep(monotonic())
         if principal is not None and self._owned[principal] >= max(self._limit // MAX_SHARE, MAX_SHARE):
             self._make_room("You have", self._owned[principal], {principal})
         elif len(self.all) >= self._limit:
@@ -122,7 +123,7 @@ class Sessions:
 
         Raises `Refusal` (404): to anybody but its owner a session does not exist.
         """
-        self.sweep(_now())
+        self.sweep(monotonic())
         found = self.all.get(id)
         if found is None or found.session.principal != principal:
             raise Refusal(404, InvalidRequest(_NOT_FOUND))
@@ -132,7 +133,7 @@ class Sessions:
     def leave(self, session: HTTPSession) -> None:
         """Note that an HTTP request in this session ended. When `initialize` failed, there is no session."""
         session.users -= 1
-        self._touch(session, _now())
+        self._touch(session, monotonic())
         if session.session.declared is None:
             self.remove(session)
 
@@ -163,10 +164,6 @@ class Sessions:
         if self._last is None or self._last[0] is not message:
             self._last = (message, encode(message))
         return self._last[1]
-
-
-def _now() -> float:
-    return asyncio.get_running_loop().time()
 
 
 class SessionExchange(ChannelExchange):

@@ -46,8 +46,7 @@ class EventStream:
         """The number of the last event."""
         self.lost = False
         """No client will ever read it."""
-        resumable = facts is not None and facts.resumable
-        self._store = store if resumable else None
+        self._store = store if facts is not None and facts.resumable else None
         self._primes = facts is not None and facts.priming_event
         self._needed: tuple[Stretch, ...] = ()  # costs an idle session nothing
 
