@@ -44,9 +44,9 @@ if TYPE_CHECKING:
     from splice.server.call import Middleware as Middleware
     from splice.server.context import Context as Context
     from splice.server.context import Elicited as Elicited
-    from splice.server.media import Audio as Audio
-    from splice.server.media import File as File
-    from splice.server.media import Image as Image
+    from splice.server.results import Audio as Audio
+    from splice.server.results import File as File
+    from splice.server.results import Image as Image
     from splice.server.server import Server as Server
     from splice.server.sources import Entry as Entry
     from splice.server.sources import Filtered as Filtered
@@ -92,7 +92,7 @@ _HOMES = {
     "splice.schema.annotations": ("Header",),
     "splice.server.call": ("Answer", "Call", "InputRequired", "Middleware"),
     "splice.server.context": ("Context", "Elicited"),
-    "splice.server.handlers": ("Audio", "File", "Image"),
+    "splice.server.results": ("Audio", "File", "Image"),
     "splice.server.server": ("Server",),
     "splice.server.sources": ("Entry", "Filtered", "Local", "Prefixed", "Source"),
     "splice.transports.base": ("Exchange", "Link", "Outgoing", "Receiver", "Sender", "Service"),

@@ -1,57 +1,39 @@
-"""A user's function: what its signature and the options beside it say, how it is called, and what its result is.
+"""A user's function: what its signature and the options beside it say, and how it is called.
 
-A result is text, JSON, content blocks or files, whatever the function is for.
+Both together are its definition, checked when it is added: what is listed is what clients can read.
 
-https://modelcontextprotocol.io/specification/2026-07-28/server/tools#tool-result
+https://modelcontextprotocol.io/specification/2026-07-28/server/tools#tool-names
+https://modelcontextprotocol.io/specification/2026-07-28/basic#meta
 """
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Sequence
+import re
+from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
-from typing import Any, TypeAlias, TypedDict, TypeVar, cast, get_args, get_origin
+from typing import Any, TypeAlias, TypedDict, TypeVar, get_args, get_origin
 
 import msgspec
-from msgspec import Raw, Struct
-from msgspec.structs import replace
 
-from splice.protocol.content import (
-    ContentBlock,
-    EmbeddedResource,
-    ResourceContents,
-    Role,
-    TextContent,
-    UnknownContent,
-)
-from splice.protocol.prompts import GetPromptResult, PromptMessage
-from splice.protocol.resources import ReadResourceResult
-from splice.protocol.tools import CallToolResult
-from splice.protocol.wire import Icon, Named
+from splice.protocol.tools import Tool
+from splice.protocol.uri import is_uri
+from splice.protocol.wire import META_RULE, Icon, Named, is_meta
 from splice.schema.annotations import UNIONS, is_annotated
-from splice.schema.foreign import encode_hook
 from splice.schema.functions import Signature
 from splice.schema.near import meant
 from splice.server.call import Call, InputRequired
 from splice.server.context import Context
-from splice.server.definitions import checked
-from splice.server.media import BINARY, Audio, File, Image, Media, contents_of_bytes
+from splice.server.results import OPAQUE, names_files
 from splice.server.threads import Threads
 
-_NULL = Raw(b"null")
 _OURS = ("blocking", "timeout", "validate")
 """Options that are not fields of a definition."""
 
 D = TypeVar("D", bound=Named)
+R = TypeVar("R")
 
 Invoke: TypeAlias = Callable[..., Awaitable[Any]]
 """Calls the function."""
-
-
-OPAQUE: tuple[type, ...] = (
-    *get_args(ContentBlock),
-    *(Media, CallToolResult, ResourceContents, GetPromptResult, ReadResourceResult),
-)
-"""Types that speak for themselves: a function that returns them has no output schema."""
 
 
 class FeatureOptions(TypedDict, total=False):
@@ -70,25 +52,16 @@ class FeatureOptions(TypedDict, total=False):
     """False runs a quick `def` on the event loop instead of a thread. No meaning for `async def`."""
 
 
-class Handler(Struct, frozen=True, eq=False):
+class Handler:
     """A function whose signature was read."""
 
-    name: str
-    """The function's name, or its class's."""
-    signature: Signature
-    invoke: Invoke
-    """The function itself if it is async, so that no call of ours stands between."""
-    context_name: str | None
-    """The parameter that takes the context."""
-
-    @classmethod
-    def of(
-        cls,
+    def __init__(
+        self,
         fn: Callable[..., Any],
         options: FeatureOptions,
         threads: Threads,
         known: type[FeatureOptions] = FeatureOptions,
-    ) -> "Handler":
+    ) -> None:
         """Read a function's signature.
 
         Raises `TypeError` for one that cannot be called by name, and for options that are not among those of `known`.
@@ -96,57 +69,45 @@ class Handler(Struct, frozen=True, eq=False):
         there = known.__annotations__
         for option in options.keys() - there.keys():
             raise TypeError(f"there is no option {option!r}; there are {', '.join(there)}{meant(option, there)}")
-        signature = Signature(fn, skip=_is_context, opaque=(*OPAQUE, InputRequired))
-        name: str = getattr(fn, "__name__", type(fn).__name__)
-        invoke = invoker(fn, is_async=signature.is_async, blocking=options.get("blocking", True), threads=threads)
-        return cls(name, signature, invoke, next(iter(signature.injected), None))
+        self._options = options
+        self.name: str = getattr(fn, "__name__", type(fn).__name__)
+        """The function's name, or its class's."""
+        self.signature = Signature(fn, skip=_is_context, opaque=(*OPAQUE, InputRequired))
+        self.context_name = next(iter(self.signature.injected), None)
+        """The parameter that takes the context."""
+        pool = threads if options.get("blocking", True) else None
+        self.invoke: Invoke = fn if self.signature.is_async else partial(_call, fn, pool)
+        """The function itself if it is async, so that no call of ours stands between."""
 
-    def define(self, kind: type[D], options: FeatureOptions, **said: Any) -> D:
+    def define(self, kind: type[D], **said: Any) -> D:
         """Make a definition of what the signature says, and the options, which win. Raises `ValueError`."""
         description = self.signature.description or None
-        fields: dict[str, Any] = {"name": self.name, "description": description, **said, **options}
-        return checked(kind(**{name: value for name, value in fields.items() if name not in _OURS}))
+        fields: dict[str, Any] = {"name": self.name, "description": description, **said, **self._options}
+        return _checked(kind(**{name: value for name, value in fields.items() if name not in _OURS}))
 
-    def with_context(self, arguments: dict[str, Any], call: Call) -> dict[str, Any]:
-        """Add the context, if the function takes one. Raises `InvalidParams` for a state that cannot be trusted."""
+    async def run(self, call: Call, arguments: dict[str, Any], make: Callable[[Any], R]) -> R | InputRequired:
+        """Call the function, and make a result of what it returns.
+
+        Raises `InvalidParams` for a state that cannot be trusted, and what the function raises.
+        """
         if self.context_name is not None:
             arguments[self.context_name] = Context(call)
-        return arguments
+        value = await self.invoke(**arguments)
+        if isinstance(value, InputRequired):
+            return value
+        return await call.home.threads.run(make, value) if names_files(value) else make(value)
 
 
-def invoker(fn: Callable[..., Any], *, is_async: bool, blocking: bool, threads: Threads) -> Invoke:
-    """Tell how a function is called: as it is, on one of the threads, or at once."""
-    return fn if is_async else partial(_on_thread, threads, fn) if blocking else partial(_here, fn)
-
-
-async def _here(fn: Callable[..., Any], /, *args: Any, **arguments: Any) -> Any:
-    value = fn(*args, **arguments)
-    return await value if hasattr(value, "__await__") else value
-
-
-async def _on_thread(threads: Threads, fn: Callable[..., Any], /, *args: Any, **arguments: Any) -> Any:
+async def _call(fn: Callable[..., Any], threads: Threads | None, /, **arguments: Any) -> Any:
+    """Call a `def`, on one of the threads or, without them, at once. It may return something to be awaited."""
     try:
-        value = await threads.run(fn, *args, **arguments)
+        value = fn(**arguments) if threads is None else await threads.run(fn, **arguments)
     except asyncio.CancelledError:
         for each in arguments.values():
             if isinstance(each, Context):
                 each.bridge.close()
         raise
     return await value if hasattr(value, "__await__") else value
-
-
-async def loaded(value: Any, threads: Threads) -> Any:
-    """Read the files that a result names, on a thread: neither a slow disk nor a pipe may stop the event loop."""
-    items = _items(value)
-    if not any(isinstance(each, Media) and not isinstance(each.source, bytes) for each in items):
-        return value
-    read = await threads.run(lambda: [each.loaded() if isinstance(each, Media) else each for each in items])
-    return read if items is value else read[0]
-
-
-def _items(value: Any) -> Sequence[Any]:
-    """Give the items of a list or tuple; anything else is its only item."""
-    return cast("Sequence[Any]", value) if isinstance(value, (list, tuple)) else [value]
 
 
 def _is_context(annotation: Any) -> bool:
@@ -156,92 +117,45 @@ def _is_context(annotation: Any) -> bool:
     return inspect.isclass(kind) and issubclass(kind, Context)
 
 
-def block_of(value: Any) -> ContentBlock | None:
-    """Make one content block of a value that is one, or stands for one. What is embedded has a MIME type."""
-    if isinstance(value, (Image, Audio, File)):
-        return value.block()
-    if isinstance(value, ResourceContents):
-        value = EmbeddedResource(resource=value)
-    if isinstance(value, EmbeddedResource) and value.resource.mime_type is None:
-        usual = BINARY if value.resource.text is None else "text/plain"
-        return replace(value, resource=replace(value.resource, mime_type=usual))
-    return value if isinstance(value, (ContentBlock, UnknownContent)) else None
+_TOOL_NAME = re.compile(r"[A-Za-z0-9_./-]{1,128}")
+_MIME_TYPE = re.compile(r"[\w.+-]+/[\w.+*-]+\s*(?:;.*)?", re.ASCII)
+_NOT_LITERAL = re.compile(r"\{[^}]*\}|[^\x00-\x7f]")
+_RULES: dict[str, tuple[Callable[[Any], object], str]] = {
+    "name": (len, "a name"),
+    "meta": (is_meta, META_RULE),
+    "uri": (is_uri, "a URI; write one such as notes://today, and other characters as %20"),
+    "uri_template": (
+        lambda text: text.startswith("{") or is_uri(_NOT_LITERAL.sub("x", text)),
+        "a template of URIs; write one such as notes://{day}",
+    ),
+    "mime_type": (_MIME_TYPE.fullmatch, "a MIME type; write one such as text/plain"),
+    "src": (lambda src: is_uri(src) and src.startswith(("https:", "http:", "data:")), "an https: or data: URI"),
+    "priority": (lambda priority: 0 <= priority <= 1, "a priority: it is between 0 and 1"),
+}
+"""What the fields of a definition, its annotations and its icons must be."""
 
 
-def tool_result(value: Any, dump: Callable[[Any], Any], *, structured: bool | None) -> CallToolResult:
-    """Make a tool's result of what its function returned.
-
-    `structured` says that the tool has an output schema, None that it wants no structured content even for a dict.
-    """
-    if isinstance(value, str) and not structured:
-        return CallToolResult(content=[TextContent(text=value)])
-    blocks = None if structured else _blocks(value)
-    if blocks is not None:
-        return CallToolResult(content=blocks)
-    json = dump(value)
-    text = value if isinstance(value, str) else msgspec.json.encode(json).decode()
-    content: list[ContentBlock] = [TextContent(text=text)]
-    if not structured and (structured is None or not isinstance(json, dict)):
-        return CallToolResult(content=content)
-    return CallToolResult(content=content, structured_content=_NULL if json is None else json)  # None would be left out
+def _checked(definition: D) -> D:
+    """Give a definition as its clients will read it. Raises `ValueError` for settings that they could not take."""
+    what = f"{type(definition).__name__.lower()} {definition.name!r}"
+    text = msgspec.json.encode(definition)
+    try:
+        read = msgspec.json.decode(text, type=type(definition))
+    except msgspec.ValidationError as error:
+        raise ValueError(f"{what}: {error}") from None
+    given, known = msgspec.json.decode(text), msgspec.json.decode(msgspec.json.encode(read))
+    lost = [name for name in given if given[name] != known.get(name)]
+    problems = [*(f"{name} has members that no client knows" for name in lost), *_problems(read)]
+    if problems:
+        raise ValueError(f"{what}: {'; '.join(problems)}")
+    return read
 
 
-def _blocks(value: Any) -> list[ContentBlock] | None:
-    """Make content blocks of one such value or a list with at least one; its other items become text or JSON text."""
-    if value is None:
-        return []
-    items = _items(value)
-    found = [block_of(item) for item in items]
-    if not any(found):
-        return None
-    return [block or _as_text(item) for block, item in zip(found, items, strict=True)]
-
-
-def _as_text(value: Any) -> TextContent:
-    text = value if isinstance(value, str) else msgspec.json.encode(value, enc_hook=encode_hook).decode()
-    return TextContent(text=text)
-
-
-def error_result(text: str) -> CallToolResult:
-    """Make the result that tells the model why a tool failed."""
-    return CallToolResult(content=[TextContent(text=text)], is_error=True)
-
-
-def contents_of(uri: str, value: Any, mime_type: str | None) -> ResourceContents:
-    """Make a resource's contents of text, bytes or any JSON value."""
-    if isinstance(value, ResourceContents):
-        return value
-    if isinstance(value, Media):
-        return contents_of_bytes(uri, value.read(), mime_type or value.kind())
-    if isinstance(value, (bytes, bytearray)):
-        return contents_of_bytes(uri, value, mime_type or BINARY)
-    usual = "text/plain" if isinstance(value, str) else "application/json"
-    return ResourceContents(uri=uri, mime_type=mime_type or usual, text=_as_text(value).text)
-
-
-def resource_result(uri: str, value: Any, mime_type: str | None) -> ReadResourceResult:
-    """Make the result of reading a resource of what its function returned."""
-    if isinstance(value, ReadResourceResult):
-        return replace(value)
-    if isinstance(value, list) and value and all(isinstance(item, ResourceContents) for item in cast("Any", value)):
-        return ReadResourceResult(contents=cast("list[ResourceContents]", value))
-    return ReadResourceResult(contents=[contents_of(uri, value, mime_type)])
-
-
-def prompt_result(value: Any, description: str | None) -> GetPromptResult:
-    """Make a prompt's result of what its function returned: text, a message, or a list of either.
-
-    Raises `TypeError` for messages that are none.
-    """
-    if isinstance(value, GetPromptResult):
-        return replace(value, messages=[_message(each) for each in value.messages])
-    return GetPromptResult(messages=[_message(item) for item in _items(value)], description=description)
-
-
-def _message(value: Any) -> PromptMessage:
-    if not isinstance(value, PromptMessage):
-        return PromptMessage(role="user", content=block_of(value) or _as_text(value))
-    content = block_of(value.content)
-    if content is None or value.role not in get_args(Role):
-        raise TypeError(f"a PromptMessage is of user or assistant, its content a block such as TextContent: {value}")
-    return replace(value, content=content)
+def _problems(definition: Any) -> Iterator[str]:
+    if isinstance(definition, Tool) and not _TOOL_NAME.fullmatch(definition.name):
+        yield f"its name= has 1 to 128 characters of A-Z a-z 0-9 _ - . /, not {definition.name[:200]!r}"
+    for part in (definition, getattr(definition, "annotations", None), *(definition.icons or ())):
+        for name, (fits, wanted) in _RULES.items():
+            value = getattr(part, name, None)
+            if value is not None and not fits(value):
+                yield f"{value!r} is not {wanted}"

@@ -5,9 +5,8 @@ https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/comple
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
-
-from msgspec import Struct
 
 from splice.errors import InvalidParams, MethodNotFound
 from splice.protocol.capabilities import PromptsCapability, ServerCapabilities
@@ -18,40 +17,34 @@ from splice.rules.extensions import AnyCapabilities, Extension, Served
 from splice.schema.functions import BadArguments
 from splice.schema.near import meant
 from splice.server.call import Call, InputRequired, Publish
-from splice.server.handlers import FeatureOptions, Handler, loaded, prompt_result
+from splice.server.handlers import FeatureOptions, Handler
 from splice.server.resources import Resources
-from splice.server.sources import Features, Listing, Local
+from splice.server.results import prompt_result
+from splice.server.sources import Described, Entry, Features, Listing, Local
 from splice.server.threads import Threads
 
 MAX_COMPLETIONS = 100
 
 
-class PromptEntry(Struct, frozen=True, eq=False):
-    """One prompt: its definition and the function behind it."""
+def prompt_entry(fn: Callable[..., Any], options: FeatureOptions, threads: Threads) -> Entry[Prompt]:
+    """Read a prompt off a function. Raises `TypeError` for one that cannot be called by name."""
+    handler = Handler(fn, options, threads)
+    schema = handler.signature.input_schema
+    arguments = [
+        PromptArgument(name=name, description=each.get("description"), required=name in schema.get("required", ()))
+        for name, each in schema["properties"].items()
+    ]
+    definition = handler.define(Prompt, arguments=arguments or None)
 
-    definition: Prompt
-    handler: Handler
-
-    @classmethod
-    def of(cls, fn: Callable[..., Any], options: FeatureOptions, threads: Threads) -> "PromptEntry":
-        """Read a prompt off a function. Raises `TypeError` for one that cannot be called by name."""
-        handler = Handler.of(fn, options, threads)
-        schema = handler.signature.input_schema
-        arguments = [
-            PromptArgument(name=name, description=each.get("description"), required=name in schema.get("required", ()))
-            for name, each in schema["properties"].items()
-        ]
-        return cls(handler.define(Prompt, options, arguments=arguments or None), handler)
-
-    async def run(self, call: Call) -> GetPromptResult | InputRequired:
+    async def run(call: Call) -> GetPromptResult | InputRequired:
         """Fill in the prompt. Raises `InvalidParams` for arguments that are missing or do not fit."""
         try:
-            arguments = self.handler.signature.arguments_from_text(call.params.arguments or {})
+            given = handler.signature.arguments_from_text(call.params.arguments or {})
         except BadArguments as error:
             raise InvalidParams(f"Invalid arguments for prompt {call.params.name}: {error}") from None
-        value = await self.handler.invoke(**self.handler.with_context(arguments, call))
-        value = await loaded(value, call.home.threads)
-        return value if isinstance(value, InputRequired) else prompt_result(value, self.definition.description)
+        return await handler.run(call, given, partial(prompt_result, definition.description))
+
+    return Described(definition, run)
 
 
 class Prompts(Features):
@@ -77,7 +70,8 @@ class Completions(Extension[Call]):
         self._prompts = prompts
         self._resources = resources
         self._threads = threads
-        self._handlers: dict[str, dict[str, Handler]] = {}
+        self._handlers: dict[tuple[str, str], Handler] = {}
+        """By what is completed: the name of a prompt or a URI template, and that of an argument."""
 
     def declare(self, capabilities: AnyCapabilities) -> None:
         """Declare completions, if there are any."""
@@ -90,13 +84,9 @@ class Completions(Extension[Call]):
         Raises `ValueError` for a target or argument that is not there, unless a source may have it, and `TypeError` for
         a function that cannot be called so.
         """
-        handler = Handler.of(fn, {}, self._threads)
+        handler = Handler(fn, {}, self._threads)
         if len(handler.signature.input_schema.get("required", ())) > 2:
             raise TypeError(f"{handler.name}: a completion takes what was typed, and the arguments that are known")
-        self._check_target(target, argument)
-        self._handlers.setdefault(target, {})[argument] = handler
-
-    def _check_target(self, target: str, argument: str) -> None:
         prompts, templates = self._prompts.listing, self._resources.templates
         known = {uri: UriTemplate(uri).variables for uri, _ in templates.local.items()}
         for name, prompt in prompts.local.items():
@@ -107,36 +97,35 @@ class Completions(Extension[Call]):
                 raise ValueError(f"{what}; add it first{meant(target, known)}")
         elif argument not in known[target]:
             raise ValueError(f"{target!r} has no argument {argument!r} to complete{meant(argument, known[target])}")
+        self._handlers[target, argument] = handler
 
-    async def complete(self, call: Call) -> CompleteResult:
+    async def complete(self, call: Call) -> CompleteResult | InputRequired:
         """Answer `completion/complete`. Where there is nothing to propose, that is not an error."""
         if not self._handlers:
             raise MethodNotFound("This server completes nothing")
         params: CompleteParams = call.params
         target = params.ref.name if isinstance(params.ref, PromptReference) else params.ref.uri
-        if target not in self._handlers and not await self._is_there(params):
+        handler = self._handlers.get((target, params.argument.name))
+        if handler is not None:
+            known = (params.context.arguments if params.context else None) or {}
+            values = zip(handler.signature.input_schema["properties"], (params.argument.value, known), strict=False)
+            return await handler.run(call, dict(values), completion_result)
+        if not await self._is_there(params):
             raise InvalidParams(f"There is no prompt or resource template {target!r:.200} here")
-        handler = self._handlers.get(target, {}).get(params.argument.name)
-        if handler is None:
-            return CompleteResult(completion=Completion(values=[]))
-        known = (params.context.arguments if params.context else None) or {}
-        values = zip(handler.signature.input_schema["properties"], (params.argument.value, known), strict=False)
-        value = await handler.invoke(**handler.with_context(dict(values), call))
-        return CompleteResult(completion=completion_of(value))
+        return completion_result(None)
 
     async def _is_there(self, params: CompleteParams) -> bool:
-        ref = params.ref
-        if isinstance(ref, PromptReference):
-            return await self._prompts.listing.find(ref.name) is not None
-        named = self._resources.templates.local.get(ref.uri)
-        return named is not None or await self._resources.find(ref.uri) is not None
+        if isinstance(params.ref, PromptReference):
+            return await self._prompts.listing.find(params.ref.name) is not None
+        uri = params.ref.uri
+        return (self._resources.templates.local.get(uri) or await self._resources.find(uri)) is not None
 
 
-def completion_of(value: Any) -> Completion:
-    """Make a completion of what a function returned: one, or any number of values of which the first 100 count."""
-    if isinstance(value, Completion):
-        return value
-    values = [value] if isinstance(value, str) else [str(item) for item in value or ()]
-    if len(values) <= MAX_COMPLETIONS:
-        return Completion(values=values)
-    return Completion(values=values[:MAX_COMPLETIONS], total=len(values), has_more=True)
+def completion_result(value: Any) -> CompleteResult:
+    """Make a result of what a function returned: one, or any number of values of which the first 100 count."""
+    if not isinstance(value, Completion):
+        values = [value] if isinstance(value, str) else [str(item) for item in value or ()]
+        value = Completion(values=values[:MAX_COMPLETIONS])
+        if len(values) > MAX_COMPLETIONS:
+            value.total, value.has_more = len(values), True
+    return CompleteResult(completion=value)

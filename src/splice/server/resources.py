@@ -10,25 +10,19 @@ from typing import Any, Generic, TypeVar
 from msgspec import Struct
 
 from splice.errors import LocalProtocolError, ResourceNotFound
+from splice.protocol import resources
 from splice.protocol.capabilities import ResourcesCapability
 from splice.protocol.content import Annotations
-from splice.protocol.resources import (
-    RESOURCES_LIST,
-    RESOURCES_READ,
-    RESOURCES_TEMPLATES_LIST,
-    ReadResourceResult,
-    Resource,
-    ResourceTemplate,
-)
 from splice.protocol.uri import UriTemplate
 from splice.rules.extensions import Served
 from splice.schema.functions import BadArguments
 from splice.server.call import Call, InputRequired, Publish
-from splice.server.handlers import FeatureOptions, Handler, loaded, resource_result
+from splice.server.handlers import FeatureOptions, Handler
+from splice.server.results import resource_result
 from splice.server.sources import Described, Entry, Features, Listing, Lists, Local
 from splice.server.threads import Threads
 
-R = TypeVar("R", bound=Resource | ResourceTemplate)
+R = TypeVar("R", bound=resources.Resource | resources.ResourceTemplate)
 
 
 class ResourceOptions(FeatureOptions, total=False):
@@ -49,22 +43,20 @@ class ResourceEntry(Struct, Generic[R], frozen=True, eq=False):
 
     async def run(
         self, call: Call, uri: str, variables: Mapping[str, str] | None = None
-    ) -> ReadResourceResult | InputRequired:
+    ) -> resources.ReadResourceResult | InputRequired:
         """Read the resource. Raises `ResourceNotFound` for values that the function does not take."""
         texts = variables or (self.template.match(uri) if self.template.variables else None) or {}
         try:
             arguments = self.handler.signature.arguments_from_text(texts)
         except BadArguments as error:
             raise ResourceNotFound(f"Resource not found: {uri:.200} ({error})", {"uri": uri}) from None
-        value = await self.handler.invoke(**self.handler.with_context(arguments, call))
-        value = await loaded(value, call.home.threads)
-        return value if isinstance(value, InputRequired) else resource_result(uri, value, self.definition.mime_type)
+        return await self.handler.run(call, arguments, partial(resource_result, uri, self.definition.mime_type))
 
 
-class LocalTemplates(Local[ResourceTemplate]):
+class LocalTemplates(Local[resources.ResourceTemplate]):
     """The templates that were added one by one: the first one that matches a URI serves it."""
 
-    async def find(self, key: str) -> Entry[ResourceTemplate] | None:
+    async def find(self, key: str) -> Entry[resources.ResourceTemplate] | None:
         """Find the first template that matches a URI."""
         for entry in await self.entries():
             if isinstance(entry, ResourceEntry) and (variables := entry.template.match(key)) is not None:
@@ -77,11 +69,13 @@ class Resources(Features):
 
     def __init__(self, publish: Publish, threads: Threads) -> None:
         self._threads = threads
-        self.listing = Listing(RESOURCES_LIST, "resources", Local[Resource]("resource"))
-        self.templates = Listing(RESOURCES_TEMPLATES_LIST, "resource_templates", LocalTemplates("resource template"))
+        self.listing = Listing(resources.RESOURCES_LIST, "resources", Local[resources.Resource]("resource"))
+        self.templates = Listing(
+            resources.RESOURCES_TEMPLATES_LIST, "resource_templates", LocalTemplates("resource template")
+        )
         capability = ResourcesCapability(subscribe=True, list_changed=True)
         lists: Lists = {"resources": self.listing, "templates": self.templates}
-        super().__init__("resources", capability, lists, (Served(RESOURCES_READ, self.read),), publish)
+        super().__init__("resources", capability, lists, (Served(resources.RESOURCES_READ, self.read),), publish)
 
     def add(self, fn: Callable[..., Any], uri: str, options: ResourceOptions) -> None:
         """Offer what a function returns as a resource, or as a template where `uri` has variables.
@@ -89,31 +83,31 @@ class Resources(Features):
         Raises `TypeError` when the function's parameters are not the template's variables, `ValueError` for a template
         that is malformed or cannot be matched, for a URI that is not one or is taken, and for options that do not fit.
         """
-        handler, template = Handler.of(fn, options, self._threads, ResourceOptions), UriTemplate(uri)
+        handler, template = Handler(fn, options, self._threads, ResourceOptions), UriTemplate(uri)
         _check_parameters(handler, uri, set(template.variables))
         if template.variables:
-            family = handler.define(ResourceTemplate, options, uri_template=uri)
+            family = handler.define(resources.ResourceTemplate, uri_template=uri)
             self.templates.local.add(ResourceEntry(family, handler, template))
         else:
-            self.listing.local.add(ResourceEntry(handler.define(Resource, options, uri=uri), handler, template))
+            self.listing.local.add(ResourceEntry(handler.define(resources.Resource, uri=uri), handler, template))
 
     def remove(self, uri: str) -> None:
         """Offer a resource, or a template, no more. Raises `KeyError`."""
         local: Local[Any] = self.listing.local
         (self.templates.local if local.get(uri) is None else local).remove(uri)
 
-    async def read(self, call: Call) -> ReadResourceResult | InputRequired:
+    async def read(self, call: Call) -> resources.ReadResourceResult | InputRequired:
         """Answer `resources/read`."""
         uri = call.params.uri
-        result: ReadResourceResult | InputRequired = await (await self._found(uri)).run(call, uri)
+        result: resources.ReadResourceResult | InputRequired = await (await self._found(uri)).run(call, uri)
         return result
 
-    async def read_within(self, uri: str, call: Call) -> ReadResourceResult:
+    async def read_within(self, uri: str, call: Call) -> resources.ReadResourceResult:
         """Read a resource for the handler of another request.
 
         Raises `ResourceNotFound`, and `LocalProtocolError` for one that wants to ask the client by hand.
         """
-        result: ReadResourceResult | InputRequired = await (await self._found(uri)).run(call, uri)
+        result: resources.ReadResourceResult | InputRequired = await (await self._found(uri)).run(call, uri)
         if isinstance(result, InputRequired):
             raise LocalProtocolError(f"{uri} returned InputRequired, which only a request of its own can answer")
         return result

@@ -27,7 +27,7 @@ from splice.server.call import Call, Change, Home, Middleware
 from splice.server.failures import ErrorPolicy
 from splice.server.handlers import FeatureOptions
 from splice.server.lifespan import Life
-from splice.server.prompts import Completions, PromptEntry, Prompts
+from splice.server.prompts import Completions, Prompts, prompt_entry
 from splice.server.resources import ResourceOptions, Resources
 from splice.server.service import ChapterService
 from splice.server.sessions import Lifecycle, Subscriptions
@@ -193,7 +193,7 @@ class Server:
 
     def add_prompt(self, fn: Callable[..., Any], **options: Unpack[FeatureOptions]) -> None:
         """Offer a function as a prompt. Its parameters are the prompt's arguments."""
-        self._prompts.listing.local.add(PromptEntry.of(fn, options, self._threads))
+        self._prompts.listing.local.add(prompt_entry(fn, options, self._threads))
 
     def remove_prompt(self, name: str) -> None:
         """Offer a prompt no more. Raises `KeyError`."""

@@ -20,9 +20,6 @@ from splice.errors import InvalidParams, MethodNotFound
 from splice.protocol.jsonrpc import raw
 from splice.protocol.methods import Method
 from splice.protocol.notifications import LISTS
-from splice.protocol.prompts import Prompt
-from splice.protocol.resources import Resource, ResourceTemplate
-from splice.protocol.tools import Tool
 from splice.protocol.versions import Facts
 from splice.protocol.wire import PageResult
 from splice.rules.extensions import AnyCapabilities, Extension, Served
@@ -32,7 +29,7 @@ from splice.server.call import Call, Publish
 D = TypeVar("D", bound=Struct)
 D_co = TypeVar("D_co", covariant=True)
 
-_KEYS: dict[type, str] = {Tool: "name", Prompt: "name", Resource: "uri", ResourceTemplate: "uri_template"}
+_KEYS = ("uri", "uri_template", "name")
 
 
 class Entry(Protocol[D_co]):
@@ -70,8 +67,8 @@ class Source(Protocol[D_co]):
 
 
 def key_of(entry: Entry[Any]) -> str:
-    """Tell by what an entry is found: its name, URI or template."""
-    key: str = getattr(entry.definition, _KEYS[type(entry.definition)])
+    """Tell by what an entry is found: its URI or template where it has one, else its name."""
+    key: str = next(getattr(entry.definition, field) for field in _KEYS if hasattr(entry.definition, field))
     return key
 
 
@@ -90,6 +87,8 @@ class Local(Generic[D]):
         """There was an entry once: what clients were told of stays, if only as an empty list."""
         self.noun = noun
         self._entries: dict[str, Entry[D]] = {}
+        self.get = self._entries.get
+        """Look an entry up by its name."""
         self._listed: tuple[Entry[D], ...] = ()
         self._lock = threading.Lock()
         self._watching: list[Callable[[], None]] = []
@@ -112,10 +111,6 @@ class Local(Generic[D]):
                 raise KeyError(f"there is no {self.noun} {key!r}")
             self._listed = tuple(self._entries.values())
         self._tell()
-
-    def get(self, key: str) -> Entry[D] | None:
-        """Look an entry up by its name."""
-        return self._entries.get(key)
 
     def items(self) -> Iterable[tuple[str, Entry[D]]]:
         """List all entries, each with its name."""
@@ -293,6 +288,6 @@ class Features(Extension[Call]):
 
     async def _list(self, listing: Listing[Any], call: Call) -> PageResult | Raw:
         """Answer a request for one page of a list. Raises `MethodNotFound` when clients are not told of it."""
-        if not listing.local.used and not self._offered():
+        if not self._offered():
             raise MethodNotFound(f"This server offers no {listing.local.noun}s")
         return await listing.page(call)

@@ -6,15 +6,17 @@ https://modelcontextprotocol.io/specification/2026-07-28/server/tools
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
-from functools import cache, partial
+from functools import cached_property
 from typing import Any
 
 import msgspec
 from msgspec import Raw
 from msgspec.structs import replace
 
-from splice.errors import InternalError, InvalidParams, MissingClientCapability, RPCError, ToolError
+from splice.errors import InternalError, InvalidParams, MissingClientCapability, ToolError
 from splice.protocol.capabilities import ToolsCapability
+from splice.protocol.content import ContentBlock, TextContent
+from splice.protocol.jsonrpc import NULL
 from splice.protocol.tools import TOOLS_CALL, TOOLS_LIST, CallToolParams, CallToolResult, Tool, ToolAnnotations
 from splice.protocol.versions import Facts
 from splice.rules.extensions import Served
@@ -25,13 +27,14 @@ from splice.schema.schemas import is_object
 from splice.server.call import Call, InputRequired, Publish
 from splice.server.context import Context
 from splice.server.failures import culprit, ends_the_task, is_meant, questions_in, report
-from splice.server.handlers import FeatureOptions, Handler, Invoke, block_of, error_result, loaded, tool_result
+from splice.server.handlers import FeatureOptions, Handler, Invoke
+from splice.server.results import CONTENT, block_of, items_of, names_files, text_of
 from splice.server.sources import Entry, Features, Listing, Local
 from splice.server.threads import Threads
 
 log = logging.getLogger("splice.server")
 
-NO_ARGUMENTS, NULL = Raw(b"{}"), Raw(b"null")
+NO_ARGUMENTS = Raw(b"{}")
 
 REPAIRED = "splice/repaired"
 """The key in a result's `_meta` that lists what was repaired in the arguments."""
@@ -60,25 +63,23 @@ class ToolEntry:
 
         Raises `TypeError` for one that cannot be called by name, `ValueError` for options that do not fit.
         """
-        handler = Handler.of(fn, options, threads, ToolOptions)
-        said, given, promised = handler.signature, options.get("input_schema"), options.get("output_schema")
-        schemas = {"input_schema": said.input_schema, "output_schema": said.output_schema}
-        self.definition = handler.define(Tool, options, **schemas)
+        handler = Handler(fn, options, threads, ToolOptions)
+        said = handler.signature
+        self.definition = handler.define(Tool, input_schema=said.input_schema, output_schema=said.output_schema)
         self.mirrored = mirrored_arguments(self.definition)
         """The arguments that HTTP headers must repeat."""
-        self._arguments: Callable[[Raw], dict[str, Any]] = (
-            said.arguments if given is None else _checked(handler, self.definition)
-        )
+        self._arguments = _read_by_schema(handler, self.definition) if "input_schema" in options else said.arguments
         self._context_name = handler.context_name
         self._invoke = _limited(handler.invoke, self.definition.name, options.get("timeout"))
-        self._structured = self.definition.output_schema is not None or (None if "output_schema" in options else False)
-        keeps = self._structured and options.get("validate", True)
-        self._promise = _promise(self.definition) if keeps else None
-        """What results are held against that the return annotation says nothing of."""
+        has_schema = self.definition.output_schema is not None
+        self._structured = None if "output_schema" in options and not has_schema else has_schema
+        """Whether results are structured: False is for dicts only, None for none at all."""
+        self._keeps_promise = has_schema and options.get("validate", True)
+        """Results are held against the output schema, where the return annotation says nothing of them."""
         self._dump: Callable[[Any], Any] = dump
-        if self._promise is not None and (promised is not None or "validate" in options):
-            _check_by(self.definition.output_schema or {}, self.definition.name, "output_schema")
-            self._dump = self._promise
+        if self._keeps_promise and not options.keys().isdisjoint(("output_schema", "validate")):
+            _ = self._check  # whatever is wrong with the schema is told now
+            self._dump = self._promised
 
     async def run(self, call: Call) -> CallToolResult | InputRequired:
         """Call the function. Raises what it raises, and `BadArguments`."""
@@ -96,11 +97,9 @@ class ToolEntry:
                 name = self.definition.name
                 raise InternalError(f"{name} returns InputRequired but takes no Context to find the answers in")
             return value
-        if isinstance(value, CallToolResult):
-            return self._made_by_hand(value, call.declared.facts)
-        if not (self._structured or isinstance(value, str)):
-            value = await loaded(value, call.home.threads)
-        return tool_result(value, self._dump, structured=self._structured)
+        if self._structured or isinstance(value, str) or not names_files(value):
+            return self._result(value)
+        return await call.home.threads.run(self._result, value)
 
     def _repaired(self, call: Call, refused: BadArguments) -> dict[str, Any]:
         """Read arguments once more, as they were meant.
@@ -117,19 +116,56 @@ class ToolEntry:
         call.repairs = repairs
         return arguments
 
-    def _made_by_hand(self, result: CallToolResult, facts: Facts) -> CallToolResult:
-        """Hold a result that the function built against the output schema. Raises `Mismatch`, `TypeError`."""
-        blocks = list(map(block_of, result.content))
-        if None in blocks:
+    def _result(self, value: Any) -> CallToolResult:
+        """Make a result of what the function returned: text, content, or any value as JSON.
+
+        Raises `Mismatch` and `TypeError` for what is not the result that was promised.
+        """
+        if isinstance(value, CallToolResult):
+            return self._made_by_hand(value)
+        structured = self._structured
+        if not structured:
+            if isinstance(value, str):
+                return CallToolResult(content=[TextContent(text=value)])
+            items = () if value is None else items_of(value)
+            if value is None or any(isinstance(each, CONTENT) for each in items):
+                return CallToolResult(content=[block_of(each) for each in items])
+        json = self._dump(value)
+        content: list[ContentBlock] = [TextContent(text=text_of(value if isinstance(value, str) else json))]
+        if structured or (structured is False and isinstance(json, dict)):
+            return CallToolResult(content=content, structured_content=NULL if json is None else json)
+        return CallToolResult(content=content)
+
+    def _made_by_hand(self, result: CallToolResult) -> CallToolResult:
+        """Hold a result that the function built against the output schema."""
+        if not all(isinstance(each, CONTENT) for each in result.content):
             raise TypeError("the content of a CallToolResult is a list of blocks such as TextContent")
-        content: Any = result.structured_content
-        promise = None if result.is_error else self._promise
-        if content is None and promise is not None:
+        json: Any = result.structured_content
+        promises = self._keeps_promise and not result.is_error
+        if json is not None:
+            json = self._promised(json) if promises else dump(json)
+            json = NULL if json is None else json
+        elif promises:
             raise TypeError(f"{self.definition.name} has an output schema, but returned no structured content")
-        if content is not None and (promise is not None or not facts.any_structured_content):
-            json: Any = dump(content) if promise is None else promise(content)
-            content = NULL if json is None else json
-        return replace(result, content=blocks, structured_content=content)
+        return replace(result, content=list(map(block_of, result.content)), structured_content=json)
+
+    def _promised(self, value: Any) -> Any:
+        """Turn a result into JSON values that fit the output schema. Raises `Mismatch`."""
+        from splice.schema.validate import Mismatch, OverBudget  # noqa: PLC0415 - it is not small
+
+        json, name = dump(value), self.definition.name
+        try:
+            self._check(json)
+        except OverBudget as error:
+            log.warning("a result of %s was not held against its output schema: %s", name, error)
+        except Mismatch as error:
+            raise Mismatch(f"{name} returned what breaks its own output schema: {error}") from None
+        return json
+
+    @cached_property
+    def _check(self) -> Callable[[Any], None]:
+        """The check by the output schema, which is compiled when it is needed first."""
+        return _check_by(self.definition, "output_schema")
 
 
 def _limited(invoke: Invoke, name: str, seconds: Any) -> Invoke:
@@ -152,49 +188,29 @@ def _limited(invoke: Invoke, name: str, seconds: Any) -> Invoke:
     return limited
 
 
-def _promise(definition: Tool) -> Callable[[Any], Any]:
-    """Tell how to turn a result into JSON values that fit the output schema, which is compiled for the first one."""
-    name, schema = definition.name, definition.output_schema or {}
-    check = cache(partial(_check_by, schema, name, "output_schema"))
-
-    def write(value: Any) -> Any:
-        from splice.schema.validate import Mismatch, OverBudget  # noqa: PLC0415 - it is not small
-
-        json = dump(value)
-        try:
-            check()(json)
-        except OverBudget as error:
-            log.warning("a result of %s was not held against its output schema: %s", name, error)
-        except Mismatch as error:
-            raise Mismatch(f"{name} returned what breaks its own output schema: {error}") from None
-        return json
-
-    return write
-
-
-def _check_by(schema: dict[str, Any], name: str, option: str) -> Callable[[Any], None]:
-    """Tell how to check by a schema. Raises `ValueError` for one that is not valid, or too costly."""
+def _check_by(definition: Tool, field: str) -> Callable[[Any], None]:
+    """Tell how to check by a schema of a tool's. Raises `ValueError` for one that is not valid, or too costly."""
     from splice.schema.validate import BadSchema, validator  # noqa: PLC0415 - most tools write none
 
     try:
-        return validator(schema).check
+        return validator(getattr(definition, field)).check
     except BadSchema as error:
-        raise type(error)(f"tool {name!r}: {option}: {error}") from None
+        raise type(error)(f"tool {definition.name!r}: {field}: {error}") from None
 
 
-def _checked(handler: Handler, definition: Tool) -> Callable[[Raw], dict[str, Any]]:
+def _read_by_schema(handler: Handler, definition: Tool) -> Callable[[Raw | bytes], dict[str, Any]]:
     """Tell how to read arguments whose schema the author wrote: as one dict that is checked against it."""
-    schema, name = definition.input_schema, definition.name
-    if schema.get("type") != "object":
-        raise ValueError(f'tool {name!r}: input_schema: arguments are an object; give it "type": "object"')
+    if definition.input_schema.get("type") != "object":
+        what = f"tool {definition.name!r}: input_schema: arguments are an object"
+        raise ValueError(f'{what}; give it "type": "object"')
     names: list[str] = list(handler.signature.input_schema["properties"])
     if len(names) != 1:
         raise TypeError(
             f"{handler.name}: with an input_schema the function takes all arguments as one dict, in one parameter"
         )
-    check = _check_by(schema, name, "input_schema")
+    check = _check_by(definition, "input_schema")
 
-    def read(arguments: Raw) -> dict[str, Any]:
+    def read(arguments: Raw | bytes) -> dict[str, Any]:
         try:
             given = msgspec.json.decode(arguments)
             check(given)
@@ -238,13 +254,15 @@ def _failed(call: Call, error: BaseException) -> CallToolResult:
         text = f"Invalid arguments for {name}: {cause}"
         if not call.facts.bad_arguments_are_results:
             raise InvalidParams(text) from None
-        return error_result(text)
-    meant = is_meant(cause)
-    if isinstance(cause, MissingClientCapability) and cause.code in call.facts.codes:
-        return error_result(str(cause))  # where the error has no code of its own, agents would not show it to the model
-    if (meant and isinstance(cause, RPCError)) or questions_in(cause) is not None:
+    elif isinstance(cause, MissingClientCapability) and cause.code in call.facts.codes:
+        text = str(cause)  # where the error has no code of its own, agents would not show it to the model
+    elif not is_meant(cause) and questions_in(cause) is None:
+        text = report(f"The tool {name}", cause, call.home.errors)
+    elif isinstance(cause, ToolError):
+        text = str(cause)
+    else:
         raise cause
-    return error_result(str(cause) if meant else report(f"The tool {name}", cause, call.home.errors))
+    return CallToolResult(content=[TextContent(text=text)], is_error=True)
 
 
 def is_wrapped(definition: Tool) -> bool:
@@ -258,9 +276,8 @@ def defined_for(definition: Tool, facts: Facts) -> Tool:
     if schema is None or facts.any_structured_content or not is_wrapped(definition):
         return definition
     inner = {key: value for key, value in schema.items() if key != "$defs"}
-    wrapped: dict[str, Any] = {"type": "object", "properties": {"result": inner}, "required": ["result"]}
-    if "$defs" in schema:
-        wrapped["$defs"] = schema["$defs"]
+    shared = {key: value for key, value in schema.items() if key == "$defs"}
+    wrapped = {"type": "object", "properties": {"result": inner}, "required": ["result"], **shared}
     return replace(definition, output_schema=wrapped)
 
 

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from splice import Audio, File, Image, Server
-from splice.protocol.content import AudioContent, EmbeddedResource, ImageContent, ResourceContents
-from splice.server.handlers import block_of, contents_of
-from splice.server.media import Media
+from splice.protocol.content import AudioContent, EmbeddedResource, ImageContent, ResourceContents, TextContent
+from splice.server.results import Media, block_of, contents_of
 from support.caller import Caller
 
 
@@ -48,9 +47,9 @@ def test_a_file_that_is_not_there_fails(tmp_path: Path) -> None:
         Image(tmp_path / "nope.png").block()
 
 
-def test_what_stands_for_no_content_is_none() -> None:
-    assert block_of("text") is None
-    assert block_of(None) is None
+def test_what_stands_for_no_content_becomes_text() -> None:
+    assert block_of("text") == TextContent(text="text")
+    assert block_of(None) == TextContent(text="null")
 
 
 def test_contents_are_written_by_the_first_type_that_is_known() -> None:
