@@ -265,14 +265,14 @@ def frames() -> list[str]:
 
 DEPTH: dict[str, tuple[JSON, list[str]]] = {
     "tools/call": ({"name": "deep"}, ["service.handle", "tools.call", "tools.run"]),
-    "prompts/get": ({"name": "deep"}, ["service.handle", "prompts.get", "prompts.run"]),
-    "resources/read": ({"uri": "data://deep"}, ["service.handle", "resources.read", "resources.run"]),
+    "prompts/get": ({"name": "deep"}, ["service.handle", "prompts.get", "prompts.run", "handlers.run"]),
+    "resources/read": ({"uri": "data://deep"}, ["service.handle", "resources.read", "resources.run", "handlers.run"]),
 }
 
 
 @pytest.mark.parametrize("version", [LEGACY[-1], MODERN[-1]])
 @pytest.mark.parametrize("method", DEPTH)
-async def test_three_calls_of_ours_stand_between_a_transport_and_a_function(method: str, version: str) -> None:
+async def test_few_calls_of_ours_stand_between_a_transport_and_a_function(method: str, version: str) -> None:
     server, seen = Server("s"), list[list[str]]()
 
     @server.prompt

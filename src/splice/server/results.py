@@ -56,18 +56,16 @@ class Media:
         given = [each for each in (source, data, path) if each is not None]
         if len(given) != 1:
             raise TypeError(f"{type(self).__name__} takes bytes or a path: once, as the first argument, data= or path=")
-        if mime_type is not None and "/" not in mime_type:
-            raise ValueError(f"{mime_type!r} is not a MIME type such as {self.usual}; write format={mime_type!r}")
         self.source: bytes | str | Path = given[0]
         family = self.usual.partition("/")[0]
         if format is not None and mime_type is None:
             named = format if "/" in format else mimetypes.guess_type(f"x.{format}")[0]
             mime_type = (named or f"{family}/{format}").replace("/x-", "/")
         self.mime_type = mime_type
-        if self.usual != BINARY and not self.kind().startswith(f"{family}/"):
-            raise ValueError(
-                f"{type(self).__name__} takes {family}/..., not {self.kind()}; say mime_type=, or send it as File"
-            )
+        kind, wanted = self.kind(), "/" if self.usual == BINARY else f"{family}/"
+        if wanted not in kind:
+            what = f"{type(self).__name__} takes a MIME type such as {self.usual}, not {kind!r}"
+            raise ValueError(f"{what}; say mime_type= or format=, or send it as File")
 
     def read(self) -> bytes:
         """Read the file. Raises `OSError`, also for what is not a regular file: a pipe may never end."""
@@ -155,14 +153,16 @@ def text_of(value: Any) -> str:
 
 def block_of(value: Any) -> content.ContentBlock:
     """Make a content block of any value; one that is not `CONTENT` becomes text. What is embedded has a MIME type."""
+    if not isinstance(value, CONTENT):
+        return content.TextContent(text=text_of(value))
     if isinstance(value, (Image, Audio, File)):
         return value.block()
     if isinstance(value, content.ResourceContents):
         value = content.EmbeddedResource(resource=value)
     if isinstance(value, content.EmbeddedResource) and value.resource.mime_type is None:
         usual = BINARY if value.resource.text is None else "text/plain"
-        return replace(value, resource=replace(value.resource, mime_type=usual))
-    return value if isinstance(value, CONTENT) else content.TextContent(text=text_of(value))
+        value = replace(value, resource=replace(value.resource, mime_type=usual))
+    return cast("content.ContentBlock", value)
 
 
 def contents_of(uri: str, value: Any, mime_type: str | None = None) -> content.ResourceContents:

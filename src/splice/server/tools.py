@@ -14,22 +14,16 @@ from msgspec import Raw
 from msgspec.structs import replace
 
 from splice.errors import InternalError, InvalidParams, MissingClientCapability, ToolError
-from splice.protocol.capabilities import ToolsCapability
-from splice.protocol.content import ContentBlock, TextContent
-from splice.protocol.jsonrpc import NULL
-from splice.protocol.tools import TOOLS_CALL, TOOLS_LIST, CallToolParams, CallToolResult, Tool, ToolAnnotations
+from splice.protocol import capabilities, content, jsonrpc, tools
 from splice.protocol.versions import Facts
 from splice.rules.extensions import Served
 from splice.rules.http.headers import check_param_headers, header_parameters
 from splice.schema.functions import BadArguments, dump
 from splice.schema.repairs import repaired
-from splice.schema.schemas import is_object
+from splice.server import failures, results, sources
 from splice.server.call import Call, InputRequired, Publish
 from splice.server.context import Context
-from splice.server.failures import culprit, ends_the_task, is_meant, questions_in, report
 from splice.server.handlers import FeatureOptions, Handler, Invoke
-from splice.server.results import CONTENT, block_of, items_of, names_files, text_of
-from splice.server.sources import Entry, Features, Listing, Local
 from splice.server.threads import Threads
 
 log = logging.getLogger("splice.server")
@@ -43,7 +37,7 @@ REPAIRED = "splice/repaired"
 class ToolOptions(FeatureOptions, total=False):
     """Options of a tool."""
 
-    annotations: ToolAnnotations
+    annotations: tools.ToolAnnotations
     """Hints for the client: read-only, destructive, ..."""
     input_schema: dict[str, Any]
     """JSON Schema of the arguments, instead of the signature's; the function then takes them as one checked dict."""
@@ -65,91 +59,86 @@ class ToolEntry:
         """
         handler = Handler(fn, options, threads, ToolOptions)
         said = handler.signature
-        self.definition = handler.define(Tool, input_schema=said.input_schema, output_schema=said.output_schema)
+        self.definition = handler.define(tools.Tool, input_schema=said.input_schema, output_schema=said.output_schema)
         self.mirrored = mirrored_arguments(self.definition)
         """The arguments that HTTP headers must repeat."""
-        self._arguments = _read_by_schema(handler, self.definition) if "input_schema" in options else said.arguments
+        self._arguments = _reader(handler, self.definition) if "input_schema" in options else said.arguments
         self._context_name = handler.context_name
         self._invoke = _limited(handler.invoke, self.definition.name, options.get("timeout"))
-        has_schema = self.definition.output_schema is not None
-        self._structured = None if "output_schema" in options and not has_schema else has_schema
-        """Whether results are structured: False is for dicts only, None for none at all."""
-        self._keeps_promise = has_schema and options.get("validate", True)
+        self._structured = self.definition.output_schema is not None
+        self._structures_dicts = "output_schema" not in options
+        """A dict is structured without an output schema too."""
+        self._is_held = self._structured and options.get("validate", True)
         """Results are held against the output schema, where the return annotation says nothing of them."""
         self._dump: Callable[[Any], Any] = dump
-        if self._keeps_promise and not options.keys().isdisjoint(("output_schema", "validate")):
-            _ = self._check  # whatever is wrong with the schema is told now
-            self._dump = self._promised
+        if self._is_held and ("output_schema" in options or "validate" in options):
+            self._dump = self._held
+            _ = self._check  # what is wrong with the schema is told at once
 
-    async def run(self, call: Call) -> CallToolResult | InputRequired:
+    async def run(self, call: Call) -> tools.CallToolResult | InputRequired:
         """Call the function. Raises what it raises, and `BadArguments`."""
         given = call.params.arguments
+        if given is None:
+            given = NO_ARGUMENTS
         context = self._context_name and Context(call)  # first of all, as it refuses a state that is not ours
         try:
-            arguments = self._arguments(NO_ARGUMENTS if given is None else given)
+            arguments = self._arguments(given)
         except BadArguments as refused:
-            arguments = self._repaired(call, refused)
+            arguments = self._repaired(call, given, refused)
         if self._context_name is not None:
             arguments[self._context_name] = context
-        value = await self._invoke(**arguments)
+        value: Any = await self._invoke(**arguments)
         if isinstance(value, InputRequired):
             if context is None:
                 name = self.definition.name
                 raise InternalError(f"{name} returns InputRequired but takes no Context to find the answers in")
             return value
-        if self._structured or isinstance(value, str) or not names_files(value):
+        if self._structured or isinstance(value, str) or not results.names_files(value):
             return self._result(value)
         return await call.home.threads.run(self._result, value)
 
-    def _repaired(self, call: Call, refused: BadArguments) -> dict[str, Any]:
+    def _repaired(self, call: Call, given: Raw, refused: BadArguments) -> dict[str, Any]:
         """Read arguments once more, as they were meant.
 
         Raises `refused` where nothing can be repaired, or is to be, and `BadArguments` for what is left after repairs.
         """
-        if call.home.strict or call.params.arguments is None:
-            raise refused
-        json, repairs = repaired(self.definition.input_schema, call.params.arguments)
+        json, repairs = (given, None) if call.home.strict else repaired(self.definition.input_schema, given)
         if not repairs:
             raise refused
-        arguments = self._arguments(Raw(json))
+        arguments = self._arguments(json)
         log.info("repaired arguments of %s: %s", self.definition.name, ", ".join(each["path"] for each in repairs))
         call.repairs = repairs
         return arguments
 
-    def _result(self, value: Any) -> CallToolResult:
-        """Make a result of what the function returned: text, content, or any value as JSON.
-
-        Raises `Mismatch` and `TypeError` for what is not the result that was promised.
-        """
-        if isinstance(value, CallToolResult):
+    def _result(self, value: Any) -> tools.CallToolResult:
+        """Make a result of what the function returned. Raises `Mismatch` and `TypeError` for what was not promised."""
+        if isinstance(value, tools.CallToolResult):
             return self._made_by_hand(value)
-        structured = self._structured
-        if not structured:
-            if isinstance(value, str):
-                return CallToolResult(content=[TextContent(text=value)])
-            items = () if value is None else items_of(value)
-            if value is None or any(isinstance(each, CONTENT) for each in items):
-                return CallToolResult(content=[block_of(each) for each in items])
+        if not self._structured:
+            items = () if value is None else results.items_of(value)
+            if value is None or isinstance(value, str) or any(isinstance(each, results.CONTENT) for each in items):
+                return tools.CallToolResult(content=[results.block_of(each) for each in items])
         json = self._dump(value)
-        content: list[ContentBlock] = [TextContent(text=text_of(value if isinstance(value, str) else json))]
-        if structured or (structured is False and isinstance(json, dict)):
-            return CallToolResult(content=content, structured_content=NULL if json is None else json)
-        return CallToolResult(content=content)
+        text = value if isinstance(value, str) else msgspec.json.encode(json).decode()
+        result = tools.CallToolResult(content=[content.TextContent(text=text)])
+        if self._structured or (self._structures_dicts and isinstance(json, dict)):
+            result.structured_content = jsonrpc.NULL if json is None else json
+        return result
 
-    def _made_by_hand(self, result: CallToolResult) -> CallToolResult:
+    def _made_by_hand(self, result: tools.CallToolResult) -> tools.CallToolResult:
         """Hold a result that the function built against the output schema."""
-        if not all(isinstance(each, CONTENT) for each in result.content):
+        if not all(isinstance(each, results.CONTENT) for each in result.content):
             raise TypeError("the content of a CallToolResult is a list of blocks such as TextContent")
         json: Any = result.structured_content
-        promises = self._keeps_promise and not result.is_error
+        is_held = self._is_held and not result.is_error
         if json is not None:
-            json = self._promised(json) if promises else dump(json)
-            json = NULL if json is None else json
-        elif promises:
+            json = self._held(json) if is_held else dump(json)
+            json = jsonrpc.NULL if json is None else json
+        elif is_held:
             raise TypeError(f"{self.definition.name} has an output schema, but returned no structured content")
-        return replace(result, content=list(map(block_of, result.content)), structured_content=json)
+        return replace(result, content=[*map(results.block_of, result.content)], structured_content=json)
 
-    def _promised(self, value: Any) -> Any:
+    def _held(self, value: Any) -> Any:
         """Turn a result into JSON values that fit the output schema. Raises `Mismatch`."""
         from splice.schema.validate import Mismatch, OverBudget  # noqa: PLC0415 - it is not small
 
@@ -188,27 +177,26 @@ def _limited(invoke: Invoke, name: str, seconds: Any) -> Invoke:
     return limited
 
 
-def _check_by(definition: Tool, field: str) -> Callable[[Any], None]:
-    """Tell how to check by a schema of a tool's. Raises `ValueError` for one that is not valid, or too costly."""
+def _check_by(tool: tools.Tool, field: str) -> Callable[[Any], None]:
+    """Tell how to check by a schema of a tool. Raises `ValueError` for one that is not valid, or too costly."""
     from splice.schema.validate import BadSchema, validator  # noqa: PLC0415 - most tools write none
 
     try:
-        return validator(getattr(definition, field)).check
+        return validator(getattr(tool, field)).check
     except BadSchema as error:
-        raise type(error)(f"tool {definition.name!r}: {field}: {error}") from None
+        raise type(error)(f"tool {tool.name!r}: {field}: {error}") from None
 
 
-def _read_by_schema(handler: Handler, definition: Tool) -> Callable[[Raw | bytes], dict[str, Any]]:
+def _reader(handler: Handler, tool: tools.Tool) -> Callable[[Raw | bytes], dict[str, Any]]:
     """Tell how to read arguments whose schema the author wrote: as one dict that is checked against it."""
-    if definition.input_schema.get("type") != "object":
-        what = f"tool {definition.name!r}: input_schema: arguments are an object"
-        raise ValueError(f'{what}; give it "type": "object"')
+    if tool.input_schema.get("type") != "object":
+        raise ValueError(f'tool {tool.name!r}: input_schema: arguments are an object; give it "type": "object"')
     names: list[str] = list(handler.signature.input_schema["properties"])
     if len(names) != 1:
         raise TypeError(
             f"{handler.name}: with an input_schema the function takes all arguments as one dict, in one parameter"
         )
-    check = _check_by(definition, "input_schema")
+    check = _check_by(tool, "input_schema")
 
     def read(arguments: Raw | bytes) -> dict[str, Any]:
         try:
@@ -221,17 +209,17 @@ def _read_by_schema(handler: Handler, definition: Tool) -> Callable[[Raw | bytes
     return read
 
 
-class Tools(Features):
+class Tools(sources.Features):
     """The chapter of `tools/list` and `tools/call`."""
 
     def __init__(self, publish: Publish) -> None:
-        self.listing = Listing(TOOLS_LIST, "tools", Local[Tool]("tool"), defined_for)
-        use = Served(TOOLS_CALL, self.call)
-        super().__init__("tools", ToolsCapability(list_changed=True), {"tools": self.listing}, (use,), publish)
+        self.listing = sources.Listing(tools.TOOLS_LIST, "tools", sources.Local[tools.Tool]("tool"), defined_for)
+        capability, use = capabilities.ToolsCapability(list_changed=True), Served(tools.TOOLS_CALL, self.call)
+        super().__init__("tools", capability, {"tools": self.listing}, (use,), publish)
 
-    async def call(self, call: Call) -> CallToolResult | InputRequired:
+    async def call(self, call: Call) -> tools.CallToolResult | InputRequired:
         """Answer `tools/call`. What goes wrong in a tool becomes a result the model can read."""
-        params: CallToolParams = call.params
+        params: tools.CallToolParams = call.params
         tool = self.listing.local.get(params.name) or await self.listing.named(params.name)
         facts = call.declared.facts
         if facts.mirrored_headers and call.sender.kind == "http":
@@ -239,55 +227,54 @@ class Tools(Features):
         try:
             result = await tool.run(call)
         except BaseException as error:
-            if ends_the_task(error):
+            if failures.ends_the_task(error):
                 raise
             result = _failed(call, error)
-        if call.repairs and isinstance(result, CallToolResult):
+        if call.repairs and isinstance(result, tools.CallToolResult):
             result.meta = (result.meta or {}) | {REPAIRED: call.repairs}
         return result if facts.any_structured_content else _wrapped(result, tool.definition)
 
 
-def _failed(call: Call, error: BaseException) -> CallToolResult:
+def _failed(call: Call, error: BaseException) -> tools.CallToolResult:
     """Tell the model what went wrong. Raises what is for the client: a JSON-RPC error, or questions only."""
-    name, cause = call.params.name, culprit(error)
+    name, cause = call.params.name, failures.culprit(error)
     if isinstance(cause, BadArguments):
         text = f"Invalid arguments for {name}: {cause}"
         if not call.facts.bad_arguments_are_results:
             raise InvalidParams(text) from None
-    elif isinstance(cause, MissingClientCapability) and cause.code in call.facts.codes:
+    elif isinstance(cause, ToolError) or (
+        isinstance(cause, MissingClientCapability) and cause.code in call.facts.codes
+    ):
         text = str(cause)  # where the error has no code of its own, agents would not show it to the model
-    elif not is_meant(cause) and questions_in(cause) is None:
-        text = report(f"The tool {name}", cause, call.home.errors)
-    elif isinstance(cause, ToolError):
-        text = str(cause)
-    else:
+    elif failures.is_meant(cause) or failures.questions_in(cause) is not None:
         raise cause
-    return CallToolResult(content=[TextContent(text=text)], is_error=True)
+    else:
+        text = failures.report(f"The tool {name}", cause, call.home.errors)
+    return tools.CallToolResult(content=[content.TextContent(text=text)], is_error=True)
 
 
-def is_wrapped(definition: Tool) -> bool:
+def is_wrapped(tool: tools.Tool) -> bool:
     """Tell whether versions that allow only objects as structured content want results of this tool wrapped in one."""
-    return definition.output_schema is not None and definition.output_schema.get("type") != "object"
+    return tool.output_schema is not None and tool.output_schema.get("type") != "object"
 
 
-def defined_for(definition: Tool, facts: Facts) -> Tool:
+def defined_for(tool: tools.Tool, facts: Facts) -> tools.Tool:
     """Describe a tool to a client of some version: where only objects may be results, others are wrapped."""
-    schema = definition.output_schema
-    if schema is None or facts.any_structured_content or not is_wrapped(definition):
-        return definition
-    inner = {key: value for key, value in schema.items() if key != "$defs"}
-    shared = {key: value for key, value in schema.items() if key == "$defs"}
+    if facts.any_structured_content or tool.output_schema is None or not is_wrapped(tool):
+        return tool
+    inner = dict(tool.output_schema)
+    shared = {"$defs": inner.pop("$defs")} if "$defs" in inner else {}
     wrapped = {"type": "object", "properties": {"result": inner}, "required": ["result"], **shared}
-    return replace(definition, output_schema=wrapped)
+    return replace(tool, output_schema=wrapped)
 
 
-def mirrored_arguments(definition: Tool) -> Mapping[tuple[str, ...], str]:
+def mirrored_arguments(tool: tools.Tool) -> Mapping[tuple[str, ...], str]:
     """Find the arguments that HTTP headers must repeat. Raises `ValueError` for marks that break the rules."""
-    schema = definition.input_schema
+    schema = tool.input_schema
     return header_parameters(schema) if "x-mcp-header" in str(schema) else {}
 
 
-def _check_headers(tool: Entry[Tool], arguments: Raw | None, headers: Mapping[str, str]) -> None:
+def _check_headers(tool: sources.Entry[tools.Tool], arguments: Raw | None, headers: Mapping[str, str]) -> None:
     """Compare the headers that repeat arguments with the arguments. Raises `HeaderMismatch`."""
     mirrored = tool.mirrored if isinstance(tool, ToolEntry) else mirrored_arguments(tool.definition)
     if mirrored:
@@ -298,9 +285,9 @@ def _check_headers(tool: Entry[Tool], arguments: Raw | None, headers: Mapping[st
         check_param_headers(mirrored, given, headers)
 
 
-def _wrapped(result: CallToolResult | InputRequired, definition: Tool) -> CallToolResult | InputRequired:
+def _wrapped(result: tools.CallToolResult | InputRequired, tool: tools.Tool) -> tools.CallToolResult | InputRequired:
     """Wrap structured content that is not an object, or is to be wrapped all the same."""
-    content = result.structured_content if isinstance(result, CallToolResult) else None
-    if content is None or (is_object(content) and not is_wrapped(definition)):
+    structured = result.structured_content if isinstance(result, tools.CallToolResult) else None
+    if structured is None or (isinstance(structured, dict) and not is_wrapped(tool)):
         return result
-    return replace(result, structured_content={"result": content})
+    return replace(result, structured_content={"result": structured})
