@@ -18,14 +18,14 @@ from support.waiting import until
 
 
 async def called(fn: Callable[..., Any], *, blocking: bool, **arguments: Any) -> Any:
-    return await Handler(fn, {"blocking": blocking}, Threads()).invoke(**arguments)
+    return await Handler(fn, {"blocking": blocking}, FeatureOptions, Threads()).invoke(**arguments)
 
 
 async def test_an_async_function_is_called_with_nothing_in_between() -> None:
     async def fn(a: int) -> int:
         return a
 
-    handler = Handler(fn, {}, Threads())
+    handler = Handler(fn, {}, FeatureOptions, Threads())
     assert handler.invoke is fn
     assert (handler.name, await handler.invoke(a=1)) == ("fn", 1)
 
@@ -54,7 +54,7 @@ async def test_parameters_may_have_any_name(blocking: bool) -> None:
     def fn(fn: int, self: int, callable: int) -> int:
         return fn + self + callable
 
-    assert await Handler(fn, {"blocking": blocking}, Threads()).invoke(fn=1, self=2, callable=3) == 6
+    assert await Handler(fn, {"blocking": blocking}, FeatureOptions, Threads()).invoke(fn=1, self=2, callable=3) == 6
 
 
 def test_a_context_is_found_by_its_annotation_whatever_it_is_called() -> None:
@@ -64,7 +64,7 @@ def test_a_context_is_found_by_its_annotation_whatever_it_is_called() -> None:
     async def fn(a: int, where: Mine) -> int:
         return a
 
-    handler = Handler(fn, {}, Threads())
+    handler = Handler(fn, {}, FeatureOptions, Threads())
     assert list(handler.signature.input_schema["properties"]) == ["a"]
     assert list(handler.signature.injected) == ["where"]
 
@@ -74,7 +74,7 @@ def test_callable_objects_are_named_after_their_class() -> None:
         def __call__(self, a: int) -> int:
             return a
 
-    assert Handler(Count(), {}, Threads()).name == "Count"
+    assert Handler(Count(), {}, FeatureOptions, Threads()).name == "Count"
 
 
 async def test_a_cancelled_def_lets_go_of_what_it_waits_for() -> None:
@@ -122,7 +122,7 @@ def test_what_the_author_says_wins_over_what_the_function_says() -> None:
         """Read it."""
 
     options: FeatureOptions = {"name": "given", "blocking": False}
-    defined = Handler(read, options, Threads()).define(Prompt, title="t")
+    defined = Handler(read, options, FeatureOptions, Threads()).define(Prompt, title="t")
     assert defined == Prompt(name="given", description="Read it.", title="t")
 
 

@@ -19,7 +19,7 @@ def test_an_image_knows_its_type_from_what_is_said_then_from_its_path(tmp_path: 
     assert Image(path).block() == ImageContent(data="anBlZw==", mime_type="image/jpeg")
     assert Image(str(path), "image/x").block().mime_type == "image/x"
     assert Image(b"x").block().mime_type == "image/png"
-    assert Image(tmp_path / "x.jpeg").kind() == "image/jpeg"
+    assert Image(tmp_path / "x.jpeg").mime_type == "image/jpeg"
 
 
 def test_a_sound_likewise(tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_contents_are_written_by_the_first_type_that_is_known() -> None:
     ],
 )
 def test_names_that_people_know(media: Image | Audio | File, kind: str) -> None:
-    assert media.kind() == kind
+    assert media.mime_type == kind
 
 
 @pytest.mark.parametrize("make", [Image, Audio, File])

@@ -56,11 +56,7 @@ class Handler:
     """A function whose signature was read."""
 
     def __init__(
-        self,
-        fn: Callable[..., Any],
-        options: FeatureOptions,
-        threads: Threads,
-        known: type[FeatureOptions] = FeatureOptions,
+        self, fn: Callable[..., Any], options: FeatureOptions, known: type[FeatureOptions], threads: Threads
     ) -> None:
         """Read a function's signature.
 

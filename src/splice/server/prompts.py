@@ -9,8 +9,8 @@ from functools import partial
 from typing import Any
 
 from splice.errors import InvalidParams, MethodNotFound
+from splice.protocol import completion
 from splice.protocol.capabilities import PromptsCapability, ServerCapabilities
-from splice.protocol.completion import COMPLETE, CompleteParams, CompleteResult, Completion, PromptReference
 from splice.protocol.prompts import PROMPTS_GET, PROMPTS_LIST, GetPromptResult, Prompt, PromptArgument
 from splice.protocol.uri import UriTemplate
 from splice.rules.extensions import AnyCapabilities, Extension, Served
@@ -28,7 +28,7 @@ MAX_COMPLETIONS = 100
 
 def prompt_entry(fn: Callable[..., Any], options: FeatureOptions, threads: Threads) -> Entry[Prompt]:
     """Read a prompt off a function. Raises `TypeError` for one that cannot be called by name."""
-    handler = Handler(fn, options, threads)
+    handler = Handler(fn, options, FeatureOptions, threads)
     schema = handler.signature.input_schema
     arguments = [
         PromptArgument(name=name, description=each.get("description"), required=name in schema.get("required", ()))
@@ -52,8 +52,8 @@ class Prompts(Features):
 
     def __init__(self, publish: Publish) -> None:
         self.listing = Listing(PROMPTS_LIST, "prompts", Local[Prompt]("prompt"))
-        use = Served(PROMPTS_GET, self.get)
-        super().__init__("prompts", PromptsCapability(list_changed=True), {"prompts": self.listing}, (use,), publish)
+        uses = (Served(PROMPTS_GET, self.get),)
+        super().__init__("prompts", PromptsCapability(list_changed=True), uses, publish, prompts=self.listing)
 
     async def get(self, call: Call) -> GetPromptResult | InputRequired:
         """Answer `prompts/get`."""
@@ -66,7 +66,7 @@ class Completions(Extension[Call]):
     """The chapter of `completion/complete`."""
 
     def __init__(self, prompts: Prompts, resources: Resources, threads: Threads) -> None:
-        super().__init__("completions", methods=(Served(COMPLETE, self.complete),))
+        super().__init__("completions", methods=(Served(completion.COMPLETE, self.complete),))
         self._prompts = prompts
         self._resources = resources
         self._threads = threads
@@ -84,7 +84,7 @@ class Completions(Extension[Call]):
         Raises `ValueError` for a target or argument that is not there, unless a source may have it, and `TypeError` for
         a function that cannot be called so.
         """
-        handler = Handler(fn, {}, self._threads)
+        handler = Handler(fn, {}, FeatureOptions, self._threads)
         if len(handler.signature.input_schema.get("required", ())) > 2:
             raise TypeError(f"{handler.name}: a completion takes what was typed, and the arguments that are known")
         prompts, templates = self._prompts.listing, self._resources.templates
@@ -99,33 +99,32 @@ class Completions(Extension[Call]):
             raise ValueError(f"{target!r} has no argument {argument!r} to complete{meant(argument, known[target])}")
         self._handlers[target, argument] = handler
 
-    async def complete(self, call: Call) -> CompleteResult | InputRequired:
+    async def complete(self, call: Call) -> completion.CompleteResult | InputRequired:
         """Answer `completion/complete`. Where there is nothing to propose, that is not an error."""
         if not self._handlers:
             raise MethodNotFound("This server completes nothing")
-        params: CompleteParams = call.params
-        target = params.ref.name if isinstance(params.ref, PromptReference) else params.ref.uri
+        params: completion.CompleteParams = call.params
+        target = params.ref.name if isinstance(params.ref, completion.PromptReference) else params.ref.uri
         handler = self._handlers.get((target, params.argument.name))
         if handler is not None:
             known = (params.context.arguments if params.context else None) or {}
             values = zip(handler.signature.input_schema["properties"], (params.argument.value, known), strict=False)
             return await handler.run(call, dict(values), completion_result)
-        if not await self._is_there(params):
+        if await self._find(params.ref) is None:
             raise InvalidParams(f"There is no prompt or resource template {target!r:.200} here")
         return completion_result(None)
 
-    async def _is_there(self, params: CompleteParams) -> bool:
-        if isinstance(params.ref, PromptReference):
-            return await self._prompts.listing.find(params.ref.name) is not None
-        uri = params.ref.uri
-        return (self._resources.templates.local.get(uri) or await self._resources.find(uri)) is not None
+    async def _find(self, ref: completion.PromptReference | completion.ResourceTemplateReference) -> Entry[Any] | None:
+        if isinstance(ref, completion.PromptReference):
+            return await self._prompts.listing.find(ref.name)
+        return self._resources.templates.local.get(ref.uri) or await self._resources.find(ref.uri)
 
 
-def completion_result(value: Any) -> CompleteResult:
+def completion_result(value: Any) -> completion.CompleteResult:
     """Make a result of what a function returned: one, or any number of values of which the first 100 count."""
-    if not isinstance(value, Completion):
+    if not isinstance(value, completion.Completion):
         values = [value] if isinstance(value, str) else [str(item) for item in value or ()]
-        value = Completion(values=values[:MAX_COMPLETIONS])
+        value = completion.Completion(values=values[:MAX_COMPLETIONS])
         if len(values) > MAX_COMPLETIONS:
             value.total, value.has_more = len(values), True
-    return CompleteResult(completion=value)
+    return completion.CompleteResult(completion=value)

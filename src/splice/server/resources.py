@@ -10,16 +10,14 @@ from typing import Any, Generic, TypeVar
 from msgspec import Struct
 
 from splice.errors import LocalProtocolError, ResourceNotFound
-from splice.protocol import resources
-from splice.protocol.capabilities import ResourcesCapability
-from splice.protocol.content import Annotations
+from splice.protocol import capabilities, content, resources
 from splice.protocol.uri import UriTemplate
 from splice.rules.extensions import Served
 from splice.schema.functions import BadArguments
 from splice.server.call import Call, InputRequired, Publish
 from splice.server.handlers import FeatureOptions, Handler
 from splice.server.results import resource_result
-from splice.server.sources import Described, Entry, Features, Listing, Lists, Local
+from splice.server.sources import Described, Entry, Features, Listing, Local
 from splice.server.threads import Threads
 
 R = TypeVar("R", bound=resources.Resource | resources.ResourceTemplate)
@@ -29,7 +27,7 @@ class ResourceOptions(FeatureOptions, total=False):
     """Options of a resource or resource template."""
 
     mime_type: str
-    annotations: Annotations
+    annotations: content.Annotations
     size: int
     """In bytes; of a resource only."""
 
@@ -73,9 +71,9 @@ class Resources(Features):
         self.templates = Listing(
             resources.RESOURCES_TEMPLATES_LIST, "resource_templates", LocalTemplates("resource template")
         )
-        capability = ResourcesCapability(subscribe=True, list_changed=True)
-        lists: Lists = {"resources": self.listing, "templates": self.templates}
-        super().__init__("resources", capability, lists, (Served(resources.RESOURCES_READ, self.read),), publish)
+        capability = capabilities.ResourcesCapability(subscribe=True, list_changed=True)
+        uses = (Served(resources.RESOURCES_READ, self.read),)
+        super().__init__("resources", capability, uses, publish, resources=self.listing, templates=self.templates)
 
     def add(self, fn: Callable[..., Any], uri: str, options: ResourceOptions) -> None:
         """Offer what a function returns as a resource, or as a template where `uri` has variables.
@@ -83,9 +81,14 @@ class Resources(Features):
         Raises `TypeError` when the function's parameters are not the template's variables, `ValueError` for a template
         that is malformed or cannot be matched, for a URI that is not one or is taken, and for options that do not fit.
         """
-        handler, template = Handler(fn, options, self._threads, ResourceOptions), UriTemplate(uri)
-        _check_parameters(handler, uri, set(template.variables))
-        if template.variables:
+        handler, template = Handler(fn, options, ResourceOptions, self._threads), UriTemplate(uri)
+        schema, variables = handler.signature.input_schema, set(template.variables)
+        if missing := ", ".join(sorted(set(schema.get("required", ())) - variables)):
+            what = f"parameter {missing} is not a variable of {uri!r}; add it there, or give it a default"
+            raise TypeError(f"{handler.name}: {what}")
+        if unknown := ", ".join(sorted(variables - set(schema["properties"]))):
+            raise TypeError(f"{handler.name}: {uri!r} has the variable {unknown}, but no parameter takes it")
+        if variables:
             family = handler.define(resources.ResourceTemplate, uri_template=uri)
             self.templates.local.add(ResourceEntry(family, handler, template))
         else:
@@ -96,10 +99,13 @@ class Resources(Features):
         local: Local[Any] = self.listing.local
         (self.templates.local if local.get(uri) is None else local).remove(uri)
 
-    async def read(self, call: Call) -> resources.ReadResourceResult | InputRequired:
-        """Answer `resources/read`."""
-        uri = call.params.uri
-        result: resources.ReadResourceResult | InputRequired = await (await self._found(uri)).run(call, uri)
+    async def read(self, call: Call, uri: str | None = None) -> resources.ReadResourceResult | InputRequired:
+        """Answer `resources/read`. For the handler of another request, `uri` says what to read."""
+        wanted: str = call.params.uri if uri is None else uri
+        entry = await self.find(wanted)
+        if entry is None:
+            raise ResourceNotFound(f"Resource not found: {wanted:.200}", {"uri": wanted})
+        result: resources.ReadResourceResult | InputRequired = await entry.run(call, wanted)
         return result
 
     async def read_within(self, uri: str, call: Call) -> resources.ReadResourceResult:
@@ -107,7 +113,7 @@ class Resources(Features):
 
         Raises `ResourceNotFound`, and `LocalProtocolError` for one that wants to ask the client by hand.
         """
-        result: resources.ReadResourceResult | InputRequired = await (await self._found(uri)).run(call, uri)
+        result = await self.read(call, uri)
         if isinstance(result, InputRequired):
             raise LocalProtocolError(f"{uri} returned InputRequired, which only a request of its own can answer")
         return result
@@ -115,18 +121,3 @@ class Resources(Features):
     async def find(self, uri: str) -> Entry[Any] | None:
         """Find what serves a URI: a resource listed under it, else the first template that matches."""
         return await self.listing.find(uri) or await self.templates.find(uri)
-
-    async def _found(self, uri: str) -> Entry[Any]:
-        entry = await self.find(uri)
-        if entry is None:
-            raise ResourceNotFound(f"Resource not found: {uri:.200}", {"uri": uri})
-        return entry
-
-
-def _check_parameters(handler: Handler, uri: str, variables: set[str]) -> None:
-    schema, name = handler.signature.input_schema, handler.name
-    if missing := set(schema.get("required", ())) - variables:
-        names = ", ".join(sorted(missing))
-        raise TypeError(f"{name}: parameter {names} is not a variable of {uri!r}; add it there, or give it a default")
-    if unknown := variables - set(schema["properties"]):
-        raise TypeError(f"{name}: {uri!r} has the variable {', '.join(sorted(unknown))}, but no parameter takes it")

@@ -16,10 +16,7 @@ from typing import Any, ClassVar, TypedDict, Unpack, cast, get_args
 import msgspec
 from msgspec.structs import replace
 
-from splice.protocol import content
-from splice.protocol.prompts import GetPromptResult, PromptMessage
-from splice.protocol.resources import ReadResourceResult
-from splice.protocol.tools import CallToolResult
+from splice.protocol import content, prompts, resources, tools
 from splice.schema.foreign import encode_hook
 
 BINARY = "application/octet-stream"
@@ -58,13 +55,14 @@ class Media:
             raise TypeError(f"{type(self).__name__} takes bytes or a path: once, as the first argument, data= or path=")
         self.source: bytes | str | Path = given[0]
         family = self.usual.partition("/")[0]
-        if format is not None and mime_type is None:
+        if mime_type is None and format is not None:
             named = format if "/" in format else mimetypes.guess_type(f"x.{format}")[0]
             mime_type = (named or f"{family}/{format}").replace("/x-", "/")
-        self.mime_type = mime_type
-        kind, wanted = self.kind(), "/" if self.usual == BINARY else f"{family}/"
-        if wanted not in kind:
-            what = f"{type(self).__name__} takes a MIME type such as {self.usual}, not {kind!r}"
+        guessed = None if isinstance(self.source, bytes) else mimetypes.guess_type(self.source)[0]
+        self.mime_type: str = mime_type or guessed or self.usual
+        """As given, else what the path says, else the usual one."""
+        if ("/" if self.usual == BINARY else f"{family}/") not in self.mime_type:
+            what = f"{type(self).__name__} takes a MIME type such as {self.usual}, not {self.mime_type!r}"
             raise ValueError(f"{what}; say mime_type= or format=, or send it as File")
 
     def read(self) -> bytes:
@@ -76,11 +74,6 @@ class Media:
             raise OSError(f"{path.name} is not a regular file")
         return path.read_bytes()
 
-    def kind(self) -> str:
-        """Tell the MIME type: as given, else what the path says, else the usual one."""
-        guessed = None if isinstance(self.source, bytes) else mimetypes.guess_type(self.source)[0]
-        return self.mime_type or guessed or self.usual
-
 
 class Image(Media):
     """An image for a result: its bytes or its path. Without a MIME type it is a PNG, or what the path says."""
@@ -89,7 +82,7 @@ class Image(Media):
 
     def block(self) -> content.ImageContent:
         """Build the content block."""
-        return content.ImageContent(data=_base64(self.read()), mime_type=self.kind())
+        return content.ImageContent(data=_base64(self.read()), mime_type=self.mime_type)
 
 
 class Audio(Media):
@@ -99,7 +92,7 @@ class Audio(Media):
 
     def block(self) -> content.AudioContent:
         """Build the content block."""
-        return content.AudioContent(data=_base64(self.read()), mime_type=self.kind())
+        return content.AudioContent(data=_base64(self.read()), mime_type=self.mime_type)
 
 
 class File(Media):
@@ -132,7 +125,7 @@ CONTENT: tuple[type, ...] = (
 )
 """Types of values that are content, or stand for it."""
 
-OPAQUE = (*CONTENT, CallToolResult, GetPromptResult, ReadResourceResult)
+OPAQUE = (*CONTENT, tools.CallToolResult, prompts.GetPromptResult, resources.ReadResourceResult)
 """Types that speak for themselves: a function that returns them has no output schema."""
 
 
@@ -143,7 +136,9 @@ def items_of(value: Any) -> Sequence[Any]:
 
 def names_files(value: Any) -> bool:
     """Tell whether files are to be read for a result: on a thread, as a slow disk may not stop the event loop."""
-    return any(isinstance(each, Media) and not isinstance(each.source, bytes) for each in items_of(value))
+    return isinstance(value, (Media, list, tuple)) and any(
+        isinstance(each, Media) and not isinstance(each.source, bytes) for each in items_of(value)
+    )
 
 
 def text_of(value: Any) -> str:
@@ -170,7 +165,7 @@ def contents_of(uri: str, value: Any, mime_type: str | None = None) -> content.R
     if isinstance(value, content.ResourceContents):
         return value
     if isinstance(value, Media):
-        value, mime_type = value.read(), mime_type or value.kind()
+        value, mime_type = value.read(), mime_type or value.mime_type
     if not isinstance(value, (bytes, bytearray)):
         usual = "text/plain" if isinstance(value, str) else "application/json"
         return content.ResourceContents(uri=uri, mime_type=mime_type or usual, text=text_of(value))
@@ -180,27 +175,29 @@ def contents_of(uri: str, value: Any, mime_type: str | None = None) -> content.R
     return content.ResourceContents(uri=uri, mime_type=mime_type or BINARY, blob=_base64(value))
 
 
-def resource_result(uri: str, mime_type: str | None, value: Any) -> ReadResourceResult:
+def resource_result(uri: str, mime_type: str | None, value: Any) -> resources.ReadResourceResult:
     """Make the result of reading a resource of what its function returned."""
-    if isinstance(value, ReadResourceResult):
+    if isinstance(value, resources.ReadResourceResult):
         return replace(value)
-    is_several = isinstance(value, list) and value and all(isinstance(each, content.ResourceContents) for each in value)
-    return ReadResourceResult(contents=value if is_several else [contents_of(uri, value, mime_type)])
+    items = items_of(value)
+    is_several = items and all(isinstance(each, content.ResourceContents) for each in items)
+    contents = [contents_of(uri, each, mime_type) for each in (items if is_several else (value,))]
+    return resources.ReadResourceResult(contents=contents)
 
 
-def prompt_result(description: str | None, value: Any) -> GetPromptResult:
+def prompt_result(description: str | None, value: Any) -> prompts.GetPromptResult:
     """Make a prompt's result of what its function returned: text, a message, or a list of either.
 
     Raises `TypeError` for messages that are none.
     """
-    if isinstance(value, GetPromptResult):
+    if isinstance(value, prompts.GetPromptResult):
         return replace(value, messages=[_message(each) for each in value.messages])
-    return GetPromptResult(messages=[_message(each) for each in items_of(value)], description=description)
+    return prompts.GetPromptResult(messages=[_message(each) for each in items_of(value)], description=description)
 
 
-def _message(value: Any) -> PromptMessage:
-    if not isinstance(value, PromptMessage):
-        return PromptMessage(role="user", content=block_of(value))
+def _message(value: Any) -> prompts.PromptMessage:
+    if not isinstance(value, prompts.PromptMessage):
+        return prompts.PromptMessage(role="user", content=block_of(value))
     if not isinstance(value.content, CONTENT) or value.role not in get_args(content.Role):
         raise TypeError(f"a PromptMessage is of user or assistant, its content a block such as TextContent: {value}")
     return replace(value, content=block_of(value.content))

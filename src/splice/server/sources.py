@@ -8,10 +8,10 @@ https://modelcontextprotocol.io/specification/2026-07-28/server
 """
 
 import threading
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 from itertools import chain
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from msgspec import Raw, Struct
 from msgspec.structs import replace
@@ -232,11 +232,9 @@ class Listing(Generic[D]):
             page: PageResult = self.row.read_result(raw(self._cut(start, home.page_size, facts)))
             return page
         key = facts.version, start
-        written = self._pages.get(key)
-        if written is None:
-            result = call.era.finish(self._cut(start, home.page_size, facts), facts, home.info_json)
-            self._pages[key] = written = raw(result)
-        return written
+        if key not in self._pages:
+            self._pages[key] = raw(call.era.finish(self._cut(start, home.page_size, facts), facts, home.info_json))
+        return self._pages[key]
 
     def _cut(self, start: int, size: int, facts: Facts) -> PageResult:
         end = start + size
@@ -255,14 +253,11 @@ def _position(cursor: str, size: int, count: int) -> int:
     return start
 
 
-Lists: TypeAlias = Mapping[str, Listing[Any]]
-
-
 class Features(Extension[Call]):
     """A chapter of features: its lists, which are offered once there was an entry, and the methods that use one."""
 
     def __init__(
-        self, id: str, capability: Struct, lists: Lists, uses: Sequence[Served[Call]], publish: Publish
+        self, id: str, capability: Struct, uses: Sequence[Served[Call]], publish: Publish, **lists: Listing[Any]
     ) -> None:
         lists_of = (Served(each.row, partial(self._list, each)) for each in lists.values())
         super().__init__(id, methods=(*lists_of, *uses))

@@ -6,7 +6,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/server/tools
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from functools import cache, partial
 from typing import Any
 
 import msgspec
@@ -57,7 +57,7 @@ class ToolEntry:
 
         Raises `TypeError` for one that cannot be called by name, `ValueError` for options that do not fit.
         """
-        handler = Handler(fn, options, threads, ToolOptions)
+        handler = Handler(fn, options, ToolOptions, threads)
         said = handler.signature
         self.definition = handler.define(tools.Tool, input_schema=said.input_schema, output_schema=said.output_schema)
         self.mirrored = mirrored_arguments(self.definition)
@@ -70,10 +70,12 @@ class ToolEntry:
         """A dict is structured without an output schema too."""
         self._is_held = self._structured and options.get("validate", True)
         """Results are held against the output schema, where the return annotation says nothing of them."""
+        self._check = cache(partial(_check_by, self.definition))
+        """Gives the check by one of the schemas, which is compiled when it is needed first."""
         self._dump: Callable[[Any], Any] = dump
         if self._is_held and ("output_schema" in options or "validate" in options):
             self._dump = self._held
-            _ = self._check  # what is wrong with the schema is told at once
+            self._check("output_schema")  # what is wrong with it is told at once
 
     async def run(self, call: Call) -> tools.CallToolResult | InputRequired:
         """Call the function. Raises what it raises, and `BadArguments`."""
@@ -90,12 +92,14 @@ class ToolEntry:
         value: Any = await self._invoke(**arguments)
         if isinstance(value, InputRequired):
             if context is None:
-                name = self.definition.name
-                raise InternalError(f"{name} returns InputRequired but takes no Context to find the answers in")
+                raise InternalError(
+                    f"{self.definition.name} returns InputRequired but takes no Context for the answers"
+                )
             return value
-        if self._structured or isinstance(value, str) or not results.names_files(value):
+        if self._structured or not results.names_files(value):
             return self._result(value)
-        return await call.home.threads.run(self._result, value)
+        result: tools.CallToolResult = await call.home.threads.run(self._result, value)
+        return result
 
     def _repaired(self, call: Call, given: Raw, refused: BadArguments) -> dict[str, Any]:
         """Read arguments once more, as they were meant.
@@ -144,17 +148,12 @@ class ToolEntry:
 
         json, name = dump(value), self.definition.name
         try:
-            self._check(json)
+            self._check("output_schema")(json)
         except OverBudget as error:
             log.warning("a result of %s was not held against its output schema: %s", name, error)
         except Mismatch as error:
             raise Mismatch(f"{name} returned what breaks its own output schema: {error}") from None
         return json
-
-    @cached_property
-    def _check(self) -> Callable[[Any], None]:
-        """The check by the output schema, which is compiled when it is needed first."""
-        return _check_by(self.definition, "output_schema")
 
 
 def _limited(invoke: Invoke, name: str, seconds: Any) -> Invoke:
@@ -214,8 +213,8 @@ class Tools(sources.Features):
 
     def __init__(self, publish: Publish) -> None:
         self.listing = sources.Listing(tools.TOOLS_LIST, "tools", sources.Local[tools.Tool]("tool"), defined_for)
-        capability, use = capabilities.ToolsCapability(list_changed=True), Served(tools.TOOLS_CALL, self.call)
-        super().__init__("tools", capability, {"tools": self.listing}, (use,), publish)
+        uses = (Served(tools.TOOLS_CALL, self.call),)
+        super().__init__("tools", capabilities.ToolsCapability(list_changed=True), uses, publish, tools=self.listing)
 
     async def call(self, call: Call) -> tools.CallToolResult | InputRequired:
         """Answer `tools/call`. What goes wrong in a tool becomes a result the model can read."""
