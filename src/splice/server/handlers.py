@@ -76,10 +76,24 @@ class Handler:
         """The function itself if it is async, so that no call of ours stands between."""
 
     def define(self, kind: type[D], **said: Any) -> D:
-        """Make a definition of what the signature says, and the options, which win. Raises `ValueError`."""
+        """Make a definition of what the signature says, and the options, which win: as its clients will read it.
+
+        Raises `ValueError` for settings that they could not take.
+        """
         description = self.signature.description or None
         fields: dict[str, Any] = {"name": self.name, "description": description, **said, **self._options}
-        return _checked(kind(**{name: value for name, value in fields.items() if name not in _OURS}))
+        definition = kind(**{name: value for name, value in fields.items() if name not in _OURS})
+        what, text = f"{kind.__name__.lower()} {definition.name!r}", msgspec.json.encode(definition)
+        try:
+            read = msgspec.json.decode(text, type=kind)
+        except msgspec.ValidationError as error:
+            raise ValueError(f"{what}: {error}") from None
+        given, known = msgspec.json.decode(text), msgspec.json.decode(msgspec.json.encode(read))
+        lost = [name for name in given if given[name] != known.get(name)]
+        problems = [*(f"{name} has members that no client knows" for name in lost), *_problems(read)]
+        if problems:
+            raise ValueError(f"{what}: {'; '.join(problems)}")
+        return read
 
     async def run(self, call: Call, arguments: dict[str, Any], make: Callable[[Any], R]) -> R | InputRequired:
         """Call the function, and make a result of what it returns.
@@ -131,23 +145,8 @@ _RULES: dict[str, tuple[Callable[[Any], object], str]] = {
 """What the fields of a definition, its annotations and its icons must be."""
 
 
-def _checked(definition: D) -> D:
-    """Give a definition as its clients will read it. Raises `ValueError` for settings that they could not take."""
-    what = f"{type(definition).__name__.lower()} {definition.name!r}"
-    text = msgspec.json.encode(definition)
-    try:
-        read = msgspec.json.decode(text, type=type(definition))
-    except msgspec.ValidationError as error:
-        raise ValueError(f"{what}: {error}") from None
-    given, known = msgspec.json.decode(text), msgspec.json.decode(msgspec.json.encode(read))
-    lost = [name for name in given if given[name] != known.get(name)]
-    problems = [*(f"{name} has members that no client knows" for name in lost), *_problems(read)]
-    if problems:
-        raise ValueError(f"{what}: {'; '.join(problems)}")
-    return read
-
-
 def _problems(definition: Any) -> Iterator[str]:
+    """Say which fields are not what they must be."""
     if isinstance(definition, Tool) and not _TOOL_NAME.fullmatch(definition.name):
         yield f"its name= has 1 to 128 characters of A-Z a-z 0-9 _ - . /, not {definition.name[:200]!r}"
     for part in (definition, getattr(definition, "annotations", None), *(definition.icons or ())):

@@ -96,21 +96,15 @@ class Local(Generic[D]):
     def add(self, entry: Entry[D]) -> None:
         """Add an entry. Raises `ValueError` when its name is taken."""
         key = key_of(entry)
-        with self._lock:
-            if key in self._entries:
-                raise ValueError(f"a {self.noun} {key!r} exists already; remove it first to replace it")
-            self._entries[key] = entry
-            self._listed = *self._listed, entry
-            self.used = True
-        self._tell()
+        if self._entries.setdefault(key, entry) is not entry:
+            raise ValueError(f"a {self.noun} {key!r} exists already; remove it first to replace it")
+        self._changed()
 
     def remove(self, key: str) -> None:
         """Remove an entry. Raises `KeyError` when there is none of that name."""
-        with self._lock:
-            if self._entries.pop(key, None) is None:
-                raise KeyError(f"there is no {self.noun} {key!r}")
-            self._listed = tuple(self._entries.values())
-        self._tell()
+        if self._entries.pop(key, None) is None:
+            raise KeyError(f"there is no {self.noun} {key!r}")
+        self._changed()
 
     def items(self) -> Iterable[tuple[str, Entry[D]]]:
         """List all entries, each with its name."""
@@ -128,7 +122,10 @@ class Local(Generic[D]):
         """Call `changed` after each change."""
         self._watching.append(changed)
 
-    def _tell(self) -> None:
+    def _changed(self) -> None:
+        with self._lock:  # whoever comes last lists what all have added
+            self._listed = tuple(self._entries.values())
+        self.used = True
         for changed in self._watching:
             changed()
 

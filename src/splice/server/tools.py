@@ -79,9 +79,7 @@ class ToolEntry:
 
     async def run(self, call: Call) -> tools.CallToolResult | InputRequired:
         """Call the function. Raises what it raises, and `BadArguments`."""
-        given = call.params.arguments
-        if given is None:
-            given = NO_ARGUMENTS
+        given = call.params.arguments or NO_ARGUMENTS
         context = self._context_name and Context(call)  # first of all, as it refuses a state that is not ours
         try:
             arguments = self._arguments(given)
@@ -269,8 +267,7 @@ def defined_for(tool: tools.Tool, facts: Facts) -> tools.Tool:
 
 def mirrored_arguments(tool: tools.Tool) -> Mapping[tuple[str, ...], str]:
     """Find the arguments that HTTP headers must repeat. Raises `ValueError` for marks that break the rules."""
-    schema = tool.input_schema
-    return header_parameters(schema) if "x-mcp-header" in str(schema) else {}
+    return header_parameters(tool.input_schema) if "x-mcp-header" in str(tool.input_schema) else {}
 
 
 def _check_headers(tool: sources.Entry[tools.Tool], arguments: Raw | None, headers: Mapping[str, str]) -> None:
