@@ -51,7 +51,7 @@ class Prompts(Features):
     """The chapter of `prompts/list` and `prompts/get`."""
 
     def __init__(self, publish: Publish) -> None:
-        self.listing = Listing(PROMPTS_LIST, "prompts", Local[Prompt]("prompt"))
+        self.listing = Listing(PROMPTS_LIST, Local[Prompt]("prompt"))
         uses = (Served(PROMPTS_GET, self.get),)
         super().__init__("prompts", PromptsCapability(list_changed=True), uses, publish, prompts=self.listing)
 

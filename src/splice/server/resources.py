@@ -67,10 +67,8 @@ class Resources(Features):
 
     def __init__(self, publish: Publish, threads: Threads) -> None:
         self._threads = threads
-        self.listing = Listing(resources.RESOURCES_LIST, "resources", Local[resources.Resource]("resource"))
-        self.templates = Listing(
-            resources.RESOURCES_TEMPLATES_LIST, "resource_templates", LocalTemplates("resource template")
-        )
+        self.listing = Listing(resources.RESOURCES_LIST, Local[resources.Resource]("resource"))
+        self.templates = Listing(resources.RESOURCES_TEMPLATES_LIST, LocalTemplates("resource template"))
         capability = capabilities.ResourcesCapability(subscribe=True, list_changed=True)
         uses = (Served(resources.RESOURCES_READ, self.read),)
         super().__init__("resources", capability, uses, publish, resources=self.listing, templates=self.templates)

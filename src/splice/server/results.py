@@ -119,10 +119,7 @@ def _base64(data: bytes | bytearray) -> str:
     return base64.b64encode(data).decode()
 
 
-CONTENT: tuple[type, ...] = (
-    *get_args(content.ContentBlock),
-    *(content.UnknownContent, content.ResourceContents, Media),
-)
+CONTENT: tuple[type, ...] = (*get_args(content.ContentBlock), content.UnknownContent, content.ResourceContents, Media)
 """Types of values that are content, or stand for it."""
 
 OPAQUE = (*CONTENT, tools.CallToolResult, prompts.GetPromptResult, resources.ReadResourceResult)
@@ -136,9 +133,7 @@ def items_of(value: Any) -> Sequence[Any]:
 
 def names_files(value: Any) -> bool:
     """Tell whether files are to be read for a result: on a thread, as a slow disk may not stop the event loop."""
-    return isinstance(value, (Media, list, tuple)) and any(
-        isinstance(each, Media) and not isinstance(each.source, bytes) for each in items_of(value)
-    )
+    return any(isinstance(each, Media) and not isinstance(each.source, bytes) for each in items_of(value))
 
 
 def text_of(value: Any) -> str:

@@ -144,8 +144,7 @@ class _View(Generic[D]):
         """List the entries as they are seen here."""
         entries = await self._source.entries()
         if entries is not self._seen:
-            shown = [self._show(entry) for entry in entries]
-            self._seen, self._shown = entries, [entry for entry in shown if entry is not None]
+            self._seen, self._shown = entries, [shown for each in entries if (shown := self._show(each)) is not None]
         return self._shown
 
     async def find(self, key: str) -> Entry[D] | None:
@@ -165,9 +164,7 @@ class Prefixed(_View[D]):
     """The tools or prompts of a source, with a prefix before their names."""
 
     def __init__(self, source: Source[D], prefix: str) -> None:
-        super().__init__(
-            source, lambda entry: Described(replace(entry.definition, name=prefix + key_of(entry)), entry.run)
-        )
+        super().__init__(source, lambda each: Described(replace(each.definition, name=prefix + key_of(each)), each.run))
         self._prefix = prefix
 
     async def find(self, key: str) -> Entry[D] | None:
@@ -182,16 +179,13 @@ class Listing(Generic[D]):
     """
 
     def __init__(
-        self,
-        row: Method[Any, Any],
-        field: str,
-        local: Local[D],
-        show: Callable[[D, Facts], D] = lambda definition, _: definition,
+        self, row: Method[Any, Any], local: Local[D], show: Callable[[D, Facts], D] = lambda definition, _: definition
     ) -> None:
         self.row = row
         self.local = local
         self.sources: list[Source[D]] = [local]
-        self._field = field
+        self._field = f"{local.noun.replace(' ', '_')}s"
+        """The field of the result that has the list."""
         self._show = show
         self._parts: Sequence[Sequence[Entry[D]]] = ()
         self._entries: Sequence[Entry[D]] = ()

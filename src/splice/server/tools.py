@@ -94,7 +94,7 @@ class ToolEntry:
                     f"{self.definition.name} returns InputRequired but takes no Context for the answers"
                 )
             return value
-        if self._structured or not results.names_files(value):
+        if self._structured or isinstance(value, str) or not results.names_files(value):
             return self._result(value)
         result: tools.CallToolResult = await call.home.threads.run(self._result, value)
         return result
@@ -190,9 +190,7 @@ def _reader(handler: Handler, tool: tools.Tool) -> Callable[[Raw | bytes], dict[
         raise ValueError(f'tool {tool.name!r}: input_schema: arguments are an object; give it "type": "object"')
     names: list[str] = list(handler.signature.input_schema["properties"])
     if len(names) != 1:
-        raise TypeError(
-            f"{handler.name}: with an input_schema the function takes all arguments as one dict, in one parameter"
-        )
+        raise TypeError(f"{handler.name}: with an input_schema a function has one parameter: all arguments as one dict")
     check = _check_by(tool, "input_schema")
 
     def read(arguments: Raw | bytes) -> dict[str, Any]:
@@ -210,7 +208,7 @@ class Tools(sources.Features):
     """The chapter of `tools/list` and `tools/call`."""
 
     def __init__(self, publish: Publish) -> None:
-        self.listing = sources.Listing(tools.TOOLS_LIST, "tools", sources.Local[tools.Tool]("tool"), defined_for)
+        self.listing = sources.Listing(tools.TOOLS_LIST, sources.Local[tools.Tool]("tool"), defined_for)
         uses = (Served(tools.TOOLS_CALL, self.call),)
         super().__init__("tools", capabilities.ToolsCapability(list_changed=True), uses, publish, tools=self.listing)
 
