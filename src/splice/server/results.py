@@ -174,10 +174,13 @@ def resource_result(uri: str, mime_type: str | None, value: Any) -> resources.Re
     """Make the result of reading a resource of what its function returned."""
     if isinstance(value, resources.ReadResourceResult):
         return replace(value)
-    items = items_of(value)
-    is_several = items and all(isinstance(each, content.ResourceContents) for each in items)
-    contents = [contents_of(uri, each, mime_type) for each in (items if is_several else (value,))]
-    return resources.ReadResourceResult(contents=contents)
+    if (
+        isinstance(value, list)
+        and value
+        and all(isinstance(each, content.ResourceContents) for each in items_of(value))
+    ):
+        return resources.ReadResourceResult(contents=[*items_of(value)])
+    return resources.ReadResourceResult(contents=[contents_of(uri, value, mime_type)])
 
 
 def prompt_result(description: str | None, value: Any) -> prompts.GetPromptResult:

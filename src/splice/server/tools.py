@@ -117,8 +117,10 @@ class ToolEntry:
         if isinstance(value, tools.CallToolResult):
             return self._made_by_hand(value)
         if not self._structured:
+            if isinstance(value, str):
+                return tools.CallToolResult(content=[content.TextContent(text=value)])
             items = () if value is None else results.items_of(value)
-            if value is None or isinstance(value, str) or any(isinstance(each, results.CONTENT) for each in items):
+            if value is None or any(isinstance(each, results.CONTENT) for each in items):
                 return tools.CallToolResult(content=[results.block_of(each) for each in items])
         json = self._dump(value)
         text = value if isinstance(value, str) else msgspec.json.encode(json).decode()
