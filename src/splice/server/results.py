@@ -174,12 +174,9 @@ def resource_result(uri: str, mime_type: str | None, value: Any) -> resources.Re
     """Make the result of reading a resource of what its function returned."""
     if isinstance(value, resources.ReadResourceResult):
         return replace(value)
-    if (
-        isinstance(value, list)
-        and value
-        and all(isinstance(each, content.ResourceContents) for each in items_of(value))
-    ):
-        return resources.ReadResourceResult(contents=[*items_of(value)])
+    parts = items_of(value) if isinstance(value, list) else ()
+    if parts and all(isinstance(each, content.ResourceContents) for each in parts):
+        return resources.ReadResourceResult(contents=[*parts])
     return resources.ReadResourceResult(contents=[contents_of(uri, value, mime_type)])
 
 
