@@ -8,14 +8,11 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
-from msgspec import Raw
 
 from splice.errors import InternalError, InvalidRequest
 from splice.protocol.jsonrpc import Notification, RequestId, encode, raw
-from splice.protocol.lifecycle import RequestMeta
 from splice.protocol.notifications import CANCELLED, PROGRESS, CancelledParams
-from splice.protocol.wire import Meta, NoParams
-from splice.rules.exchanges import ExchangeTable, cancellation, progress_token
+from splice.rules.exchanges import ExchangeTable, cancellation
 
 IDS: list[RequestId] = [0, 1, 2, "1", "", "a"]
 Table: TypeAlias = ExchangeTable[object, object]
@@ -148,70 +145,20 @@ def test_a_cancellation_is_written_for_everything_but_initialize() -> None:
     assert cancellation(1, "initialize", "timeout") is None
 
 
-PARAMS: dict[str, tuple[Any, RequestId | None]] = {
-    "none": (None, None),
-    "a Struct without meta": (NoParams(), None),
-    "meta without a token": (NoParams(meta=raw(RequestMeta())), None),
-    "meta with a token": (NoParams(meta=Raw(b'{"a":1,"progressToken":7}')), 7),
-    "a text as token": (NoParams(meta=Raw(b'{"progressToken":"t"}')), "t"),
-    "the token deeper inside": (NoParams(meta=Raw(b'{"a":{"progressToken":7}}')), None),
-    "a token that is none": (NoParams(meta=Raw(b'{"progressToken":1.5}')), None),
-    "raw": (Raw(b'{"_meta":{"progressToken":7},"name":"x"}'), 7),
-    "raw with a token elsewhere": (Raw(b'{"arguments":{"progressToken":7}}'), None),
-    "raw that is no object": (Raw(b'["progressToken"]'), None),
-    "raw with meta null": (Raw(b'{"_meta":null,"a":"progressToken"}'), None),
-    "meta that is a dict": (Meta(meta={"progressToken": 7}), None),
-    "a dict": ({"_meta": {"progressToken": 7}}, None),
-}
-
-
-@pytest.mark.parametrize("name", PARAMS)
-def test_the_progress_token_is_found_in_what_is_sent(name: str) -> None:
-    params, token = PARAMS[name]
-    assert progress_token(params) == token
-
-
-@pytest.mark.parametrize(
-    ("values", "heard"),
-    [
-        ([1.0, 2.0, 3.0], [1.0, 2.0, 3.0]),
-        ([1.0, 1.0, 0.5, 2.0], [1.0, 2.0]),
-        ([-5.0, -4.0], [-5.0, -4.0]),
-        ([5.0, 5.0], [5.0]),
-    ],
-)
-def test_progress_only_grows(values: list[float], heard: list[float]) -> None:
+def test_progress_reaches_the_request_whose_id_is_the_token() -> None:
     exchanges, handle = table(), object()
-    exchanges.issue(1, handle, 7)
-    assert [value for value in values if exchanges.take_progress(report(7, value)) is handle] == heard
+    exchanges.issue(7, handle)
+    assert exchanges.take_progress(report(7, 1.0)) is handle
+    assert exchanges.take_progress(report(8, 1.0)) is None
 
 
-def test_progress_of_what_does_not_run_or_gave_no_token_is_ignored() -> None:
+def test_progress_of_what_does_not_run_is_ignored() -> None:
     exchanges = table()
     assert exchanges.take_progress(report(7, 1.0)) is None
     exchanges.issue(7, object())
-    assert exchanges.take_progress(report(7, 1.0)) is None
-    exchanges.issue(1, object(), 7)
-    exchanges.settle(1)
+    exchanges.settle(7)
     assert exchanges.take_progress(report(7, 2.0)) is None
     assert exchanges.take_progress(Notification(PROGRESS.name)) is None
-
-
-def test_progress_begins_anew_with_a_new_request() -> None:
-    exchanges, again = table(), object()
-    exchanges.issue(1, object(), 7)
-    exchanges.take_progress(report(7, 100.0))
-    exchanges.settle(1)
-    exchanges.issue(2, again, 7)
-    assert exchanges.take_progress(report(7, 1.0)) is again
-
-
-def test_a_token_in_flight_stays_with_its_first_request() -> None:
-    exchanges, first, second = table(), object(), object()
-    exchanges.issue(1, first, "t")
-    exchanges.issue(2, second, "t")
-    assert exchanges.settle(2) is second
-    assert exchanges.take_progress(report("t", 1.0)) is first
 
 
 # Both.
@@ -220,14 +167,14 @@ def test_a_token_in_flight_stays_with_its_first_request() -> None:
 def test_closing_hands_out_everything_once_and_lets_nothing_begin() -> None:
     exchanges, asked, asking = table(), object(), object()
     exchanges.accept(1, asked)
-    exchanges.issue(1, asking, 7)
+    exchanges.issue(1, asking)
     assert exchanges.close() == ([asked], [(1, asking)])
     assert exchanges.close() == ([], [])
     assert isinstance(exchanges.accept(2, object()), InvalidRequest)
     assert not exchanges.issue(2, object())
     assert not exchanges.finish(1, asked)
     assert exchanges.settle(1) is None
-    assert exchanges.take_progress(report(7, 1.0)) is None
+    assert exchanges.take_progress(report(1, 1.0)) is None
     assert exchanges.owed == exchanges.waiting == 0
 
 
@@ -250,7 +197,6 @@ class OneTable(RuleBasedStateMachine):
         self.table = table()
         self.inbound: dict[RequestId, object] = {}
         self.outbound: dict[RequestId, object] = {}
-        self.progress: dict[RequestId, float] = {}
         self.gone: list[tuple[RequestId, object]] = []
         self.closed = False
 
@@ -289,11 +235,10 @@ class OneTable(RuleBasedStateMachine):
     @rule(id=ids)
     def issue(self, id: RequestId) -> None:
         handle = object()
-        sent = self.table.issue(id, handle, id)
+        sent = self.table.issue(id, handle)
         assert sent == (not self.closed and id not in self.outbound)
         if sent:
             self.outbound[id] = handle
-            self.progress[id] = float("-inf")
 
     @rule(id=ids)
     def settle(self, id: RequestId) -> None:
@@ -301,10 +246,7 @@ class OneTable(RuleBasedStateMachine):
 
     @rule(id=ids, value=st.floats(allow_nan=False, allow_infinity=False))
     def report(self, id: RequestId, value: float) -> None:
-        grows = id in self.outbound and value > self.progress[id]
-        assert self.table.take_progress(report(id, value)) is (self.outbound[id] if grows else None)
-        if grows:
-            self.progress[id] = value
+        assert self.table.take_progress(report(id, value)) is self.outbound.get(id)
 
     @rule()
     def close(self) -> None:
@@ -383,7 +325,7 @@ class TwoTables(RuleBasedStateMachine):
         self.nonces += 1
         asked = Asked(self.nonces, side.table.next_id() + 100 if known is None else known)
         may_still_be_answered = any(old.id == asked.id and old.outcomes == ["abandoned"] for old in side.asked)
-        if not may_still_be_answered and side.table.issue(asked.id, asked, asked.id):
+        if not may_still_be_answered and side.table.issue(asked.id, asked):
             side.asked.append(asked)
             side.sent.append(Packet("request", asked.id, asked.nonce))
 
@@ -461,11 +403,6 @@ class TwoTables(RuleBasedStateMachine):
     def one_outcome_at_most(self) -> None:
         for side in self.sides:
             assert all(len(asked.outcomes) <= 1 for asked in side.asked)
-
-    @invariant()
-    def progress_grows(self) -> None:
-        for side in self.sides:
-            assert all(asked.heard == sorted(set(asked.heard)) for asked in side.asked)
 
     def teardown(self) -> None:
         """Let all messages arrive and all work end: then each request has exactly one outcome."""

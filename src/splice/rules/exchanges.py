@@ -8,23 +8,18 @@ follow the rules every transport inherits:
 - a request that arrived gets at most one reply, and none after it was cancelled (`finish` says yes once, and only
   to the handle that was entered: a cancelled request cannot answer for a later one with the same id);
 - a request we sent gets exactly one outcome (`settle` or `give_up` hands its handle out once);
-- progress reaches only a request that still runs and gave the token, and only grows.
+- progress reaches only a request that still runs: the token of one is its id. Whether it grows is judged by who hears it.
 
 https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation
 https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress
 """
 
-from typing import Any, Generic, TypeVar
-
-import msgspec
-from msgspec import Raw
+from typing import Generic, TypeVar
 
 from splice.errors import InternalError, InvalidParams, InvalidRequest, RPCError
 from splice.protocol.jsonrpc import Notification, RequestId
-from splice.protocol.lifecycle import INITIALIZE, RequestMeta
-from splice.protocol.methods import UNREADABLE
+from splice.protocol.lifecycle import INITIALIZE
 from splice.protocol.notifications import CANCELLED, PROGRESS, CancelledParams
-from splice.protocol.wire import Params
 
 MAX_IN_FLIGHT = 10_000
 """How many requests of one peer may run at once. More are refused, not queued: answers to questions must get in."""
@@ -36,15 +31,11 @@ OutHandle = TypeVar("OutHandle")
 class ExchangeTable(Generic[InHandle, OutHandle]):
     """The requests in flight on one channel."""
 
-    __slots__ = ("_inbound", "_last_id", "_outbound", "_reports", "_tokens", "closed")
+    __slots__ = ("_inbound", "_last_id", "_outbound", "closed")
 
     def __init__(self) -> None:
         self._inbound: dict[RequestId, InHandle] = {}
         self._outbound: dict[RequestId, OutHandle] = {}
-        self._reports: dict[RequestId, tuple[RequestId, float]] = {}
-        """Progress token -> the request that gave it, and the last value reported."""
-        self._tokens: dict[RequestId, RequestId] = {}
-        """Request -> the token it gave."""
         self._last_id = 0
         self.closed = False
         """No request may begin any more."""
@@ -103,37 +94,23 @@ class ExchangeTable(Generic[InHandle, OutHandle]):
         self._last_id += 1
         return self._last_id
 
-    def issue(self, id: RequestId, handle: OutHandle, token: RequestId | None = None) -> bool:
-        """Enter a request about to be sent, and the progress token it gives.
-
-        False when its id is in flight already, or the table is closed. A token in flight stays with its first request.
-        """
+    def issue(self, id: RequestId, handle: OutHandle) -> bool:
+        """Enter a request about to be sent. False when its id is in flight already, or the table is closed."""
         if self.closed or id in self._outbound:
             return False
         self._outbound[id] = handle
-        if token is not None and token not in self._reports:
-            self._tokens[id] = token
-            self._reports[token] = (id, float("-inf"))
         return True
 
     def settle(self, id: RequestId) -> OutHandle | None:
         """Take the handle of a request that has its outcome. None: late, repeated or unknown, and to be ignored."""
-        token = self._tokens.pop(id, None)
-        if token is not None:
-            del self._reports[token]
         return self._outbound.pop(id, None)
 
     def take_progress(self, note: Notification) -> OutHandle | None:
-        """Find whom `notifications/progress` concerns. None when it is malformed, stale, or does not grow."""
+        """Find whom `notifications/progress` concerns. None when it is malformed, or concerns none that runs."""
         try:
-            params = PROGRESS.read_params(note.params)
+            return self._outbound.get(PROGRESS.read_params(note.params).progress_token)
         except InvalidParams:
             return None
-        id, last = self._reports.get(params.progress_token, (None, 0.0))
-        if id is None or not params.progress > last:  # NaN does not grow
-            return None
-        self._reports[params.progress_token] = (id, params.progress)
-        return self._outbound[id]
 
     @property
     def waiting(self) -> int:
@@ -150,8 +127,6 @@ class ExchangeTable(Generic[InHandle, OutHandle]):
         self.closed = True
         outbound = list(self._outbound.items())
         self._outbound.clear()
-        self._reports.clear()
-        self._tokens.clear()
         return outbound
 
     def close(self) -> tuple[list[InHandle], list[tuple[RequestId, OutHandle]]]:
@@ -166,17 +141,3 @@ def cancellation(id: RequestId, method: str, reason: str) -> Notification | None
     if method == INITIALIZE.name:
         return None
     return Notification(CANCELLED.name, CancelledParams(request_id=id, reason=reason))
-
-
-_params_decoder = msgspec.json.Decoder(Params)
-
-
-def progress_token(params: Any) -> RequestId | None:
-    """Find the progress token in params about to be sent: a Struct with a `meta`, or `Raw` as a proxy forwards it."""
-    try:
-        meta = _params_decoder.decode(params).meta if isinstance(params, Raw) else getattr(params, "meta", None)
-        if not isinstance(meta, Raw) or b"progressToken" not in bytes(meta):
-            return None
-        return RequestMeta.read(meta).progress_token
-    except (*UNREADABLE, InvalidParams):
-        return None

@@ -29,7 +29,7 @@ from splice.protocol.jsonrpc import BadMessage, Failure, Message, Notification, 
 from splice.protocol.lifecycle import INITIALIZE
 from splice.protocol.notifications import CANCELLED, PROGRESS
 from splice.rules.eras import names_its_version
-from splice.rules.exchanges import ExchangeTable, cancellation, progress_token
+from splice.rules.exchanges import ExchangeTable, cancellation
 from splice.transports.base import Exchange, Hear, Outgoing, Sender
 from splice.transports.tasks import Background, Stretch
 
@@ -250,7 +250,7 @@ class Channel:
         raises.
         """
         waiting = _Waiting(outgoing, self._loop.create_future())
-        if not self.table.issue(outgoing.id, waiting, progress_token(outgoing.params)):
+        if not self.table.issue(outgoing.id, waiting):
             if self.table.closed:
                 raise ConnectionClosed("The connection is being closed" if self.gone is None else str(self.gone))
             raise LocalProtocolError(f"a request with the id {outgoing.id!r} is still in flight")
