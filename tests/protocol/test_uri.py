@@ -20,8 +20,8 @@ def test_variables_are_named_in_order_and_once() -> None:
     [
         ("a/{x", "not a URI template: 'a/{x', at 2: the expression is not closed"),
         ("a/x}", "not a URI template: 'a/x}', at 3: '}' must not stand outside of an expression"),
-        ("{}", "not a URI template: '{}', at 0: the expression names no variable"),
-        ("{?}", "not a URI template: '{?}', at 0: the expression names no variable"),
+        ("{}", "not a URI template: '{}', at 0: '' is not a variable"),
+        ("{?}", "not a URI template: '{?}', at 0: '' is not a variable"),
         ("{x,}", "not a URI template: '{x,}', at 0: '' is not a variable"),
         ("{x y}", "not a URI template: '{x y}', at 0: 'x y' is not a variable"),
         ("{=x}", "not a URI template: '{=x}', at 0: '=x' is not a variable"),

@@ -19,16 +19,15 @@ https://www.rfc-editor.org/rfc/rfc6570
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
+from urllib.parse import quote, unquote
 
-_EXPRESSION = re.compile(r"([+#./;?&]?)([^+#./;?&].*)")
-_VARIABLE = re.compile(r"((?:\w|%[0-9A-Fa-f]{2})(?:\.?(?:\w|%[0-9A-Fa-f]{2}))*)(\*|:[1-9][0-9]{0,3})?", re.ASCII)
+_PART = re.compile(r"[^{]+|\{(?P<operator>[+#./;?&]?)(?P<variables>[^}]*)(?P<end>\}?)")
+_VARIABLE = re.compile(r"((?:\w|%[0-9A-Fa-f]{2})(?:\.?(?:\w|%[0-9A-Fa-f]{2}))*)(?:(\*)|:([1-9][0-9]{0,3}))?", re.ASCII)
 _NOT_LITERAL = re.compile(r'[\x00-\x20"<>\\^`|}]')
-_NOT_RESERVED = re.compile(r"(?:%(?![0-9A-Fa-f]{2})|[^A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-])+")
 _BAD_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
-_ESCAPES = re.compile("(?:%[0-9A-Fa-f]{2})+")
 _CHARACTER = "(?:[A-Za-z0-9._~:@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})"
 _URI = re.compile(
     rf"[A-Za-z][A-Za-z0-9+.-]*:(?://(?:{_CHARACTER}*+|(?:{_CHARACTER}*@)?\[[0-9A-Fa-f:.]+\](?::[0-9]*)?)(?=[/?#]|\Z))?"
@@ -41,36 +40,26 @@ def is_uri(text: str) -> bool:
     return _URI.fullmatch(text) is not None
 
 
-class _Variable(NamedTuple):
-    """A variable as an expression mentions it."""
+class _Run(NamedTuple):
+    """Where one variable stands in a URI."""
 
     name: str
+    operator: str
+    """Of its expression; a `?` is followed by `&`, as in a URI."""
     explode: bool
     prefix: int | None
-    segment: bool
-    """Its value is one part of a path."""
-
-
-class _Expression(NamedTuple):
-    """The part of a template between braces."""
-
-    operator: str
-    variables: tuple[_Variable, ...]
-
-
-class _Run(NamedTuple):
-    """Where one variable stands in the path of a URI."""
-
-    variable: _Variable
-    takes: str
-    """A pattern for each of its characters. If it does not exclude the slash, it takes anything, across segments."""
-    lead: str = ""
+    lead: str
     """The text before it; a run with a lead may be absent."""
+    takes: str
+    """A pattern for each of its characters."""
+
+    @property
+    def is_segment(self) -> bool:
+        """Its value is one part of a path; else it takes anything, across the parts."""
+        return self.takes.startswith("[^/")
 
 
-_Parts: TypeAlias = Sequence[str | _Expression]
 _Element: TypeAlias = str | _Run
-_Found: TypeAlias = list[tuple[_Variable, str | None]]
 
 
 class UriTemplate:
@@ -80,25 +69,26 @@ class UriTemplate:
     """
 
     def __init__(self, text: str) -> None:
-        parts = list(_parse(text))
-        expressions = [part for part in parts if isinstance(part, _Expression)]
-        names = [variable.name for part in expressions for variable in part.variables]
-        self.variables: tuple[str, ...] = tuple(dict.fromkeys(names))
-        """The names of the variables, in the order of the text."""
-        elements = _elements(parts)
-        if why := _why_unmatchable(parts, elements):
+        elements = list(_parse(text))
+        if why := _why_unmatchable(elements):
             raise ValueError(f"no URI can be matched to {text!r}: {why}")
-        self._fragment = next((part.variables for part in expressions if part.operator == "#"), None)
-        query = [part for part in expressions if part.operator in ("?", "&")]
-        self._query = [variable for part in query for variable in part.variables]
-        self._mark = query[0].operator if query else ""
-        literals = "".join(element for element in elements if isinstance(element, str))
-        self._literal_marks = literals.partition("?")[2].count("&")
+        runs = [each for each in elements if isinstance(each, _Run)]
+        self.variables: tuple[str, ...] = tuple(dict.fromkeys(run.name for run in runs))
+        """The names of the variables, in the order of the text."""
+        self._fragment = [run for run in runs if run.operator == "#"]
+        self._query = {run.name: run for run in runs if run.operator in ("?", "&")}
+        self._literal_items = 0
+        """How many items of a query are literals."""
+        if any(run.operator == "&" for run in runs) and not any(run.operator == "?" for run in runs):
+            literals = "".join(each for each in elements if isinstance(each, str))
+            self._literal_items = literals.partition("?")[2].count("&") + 1
+        path = [each for each in elements if not _tail(each)]
         # The last run that takes anything gets what is left when all that follows it has been found from the end.
-        open_ends = [end for end, each in enumerate(elements, 1) if isinstance(each, _Run) and "/" not in each.takes]
-        literal_end = len(elements) - isinstance(elements[-1] if elements else None, str)
-        end = open_ends[-1] if open_ends else literal_end
-        self._left, self._right = _Side(elements[:end]), _Side(elements[end:][::-1], backwards=True)
+        open_ends = [end for end, each in enumerate(path, 1) if isinstance(each, _Run) and not each.is_segment]
+        end = open_ends[-1] if open_ends else len(path) - isinstance(path[-1] if path else None, str)
+        left, right = path[:end], path[end:][::-1]
+        self._left, self._right = _pattern(left), _pattern(right, backwards=True)
+        self._path = [each for each in (*left, *right) if isinstance(each, _Run)]
 
     def match(self, uri: str) -> dict[str, str] | None:
         """Find the values with which the template gives `uri`; None when there are none.
@@ -109,196 +99,153 @@ class UriTemplate:
             rest = uri if uri.isascii() else _escape(uri)
         except UnicodeEncodeError:
             return None
-        found: _Found = []
-        if self._fragment is not None:
+        found: list[tuple[_Run, str | None]] = []
+        if self._fragment:
             rest, mark, fragment = rest.partition("#")
             if mark:
                 found += zip(self._fragment, fragment.split(",", len(self._fragment) - 1), strict=False)
         if self._query:
-            cut = self._cut_query(rest)
-            if cut is None:
+            rest, items = self._cut_query(rest)
+            values = dict(items)
+            if len(values) < len(items) or not values.keys() <= self._query.keys():
                 return None
-            rest, values = cut
-            found += values
+            found += [(self._query[name], value) for name, value in items]
         right = self._right.match(rest[::-1])
-        left = None if right is None else self._left.match(rest[: len(rest) - right[0]])
-        return None if left is None or right is None else _values([*left[1], *found, *right[1]])
+        left = None if right is None else self._left.match(rest[: len(rest) - right.end()])
+        if left is None or right is None:
+            return None
+        texts = (*left.groups(), *(text and text[::-1] for text in right.groups()))
+        return _values([*zip(self._path, texts, strict=True), *found])
 
-    def _cut_query(self, rest: str) -> tuple[str, _Found] | None:
-        """Cut off the query; None when there is something wrong with it."""
+    def _cut_query(self, rest: str) -> tuple[str, list[tuple[str, str]]]:
+        """Cut off the items of the query that are not literals, as names and values."""
         path, mark, query = rest.partition("?")
         items = query.split("&") if query else []
-        if self._mark == "&":
-            literal, items = items[: self._literal_marks + 1], items[self._literal_marks + 1 :]
-            path += mark + "&".join(literal)
-        known = {variable.name: variable for variable in self._query}
-        values: _Found = []
-        for item in items:
-            name, _, text = item.partition("=")
-            variable = known.pop(name, None)
-            if variable is None:
-                return None
-            values.append((variable, text))
-        return path, values
+        if self._literal_items:
+            path += mark + "&".join(items[: self._literal_items])
+        parts = (item.partition("=") for item in items[self._literal_items :])
+        return path, [(name, text) for name, _, text in parts]
 
 
-class _Side:
-    """The elements up to, or after, the one that takes all that is left, as a regular expression."""
+def _pattern(elements: Sequence[_Element], *, backwards: bool = False) -> re.Pattern[str]:
+    """Compile the elements up to the one that takes all that is left, or those after it, which are read backwards."""
+    pieces = [_piece(element, elements[place + 1 :], backwards) for place, element in enumerate(elements)]
+    return re.compile("".join(pieces) + ("" if backwards else r"\Z"), re.DOTALL)
 
-    def __init__(self, elements: Sequence[_Element], *, backwards: bool = False) -> None:
-        self._variables = [element.variable for element in elements if isinstance(element, _Run)]
-        self._backwards = backwards
-        pieces = [self._piece(element, elements[place + 1 :]) for place, element in enumerate(elements)]
-        self._pattern = re.compile("".join(pieces) + ("" if backwards else r"\Z"), re.DOTALL)
 
-    def match(self, text: str) -> tuple[int, _Found] | None:
-        """Give the length of what was taken, and the values in it."""
-        found = self._pattern.match(text)
-        if found is None:
-            return None
-        groups = [group and group[::-1] if self._backwards else group for group in found.groups()]
-        return found.end(), list(zip(self._variables, groups, strict=True))
+def _piece(element: _Element, after: Sequence[_Element], backwards: bool) -> str:
+    if isinstance(element, str):
+        return _literal(element, backwards)
+    lead, has_equals = _literal(element.lead, backwards), element.operator == ";"
+    if lead and backwards:
+        equals = "(?:=|(?<![^;]))" if has_equals else ""
+        return f"(?>({element.takes}*?){equals}{lead})?+"
+    ends = "|".join(_ends(after, backwards))
+    if not lead:
+        return f"((?>{element.takes}+?(?={ends})))"
+    equals = "(?:=|(?![^;/?#]))" if has_equals else ""
+    return f"(?>{lead}{equals}({element.takes}*?(?={ends})))?+"
 
-    def _piece(self, element: _Element, after: Sequence[_Element]) -> str:
+
+def _ends(after: Sequence[_Element], backwards: bool) -> Iterator[str]:
+    """List what may come right after a variable."""
+    for element in after:
         if isinstance(element, str):
-            return self._literal(element)
-        ends = "|".join(self._ends(after))
-        lazy = f"?(?={ends})" if ends else "+"
-        if not element.lead:
-            return f"((?>{element.takes}+{lazy}))"
-        lead, has_equals = self._literal(element.lead), element.lead.startswith(";")
-        if self._backwards:
-            equals = "(?:=|(?<![^;]))" if has_equals else ""
-            return f"(?>({element.takes}*?){equals}{lead})?+"
-        equals = "(?:=|(?![^;/?#]))" if has_equals else ""
-        return f"(?>{lead}{equals}({element.takes}*{lazy}))?+"
-
-    def _ends(self, after: Sequence[_Element]) -> Iterator[str]:
-        """List what may come right after a variable; none when only the characters it excludes can end it."""
-        for element in after:
-            if isinstance(element, str):
-                yield self._literal(element)
-                return
-            if not element.lead or self._backwards:
-                return
-            yield self._literal(element.lead)
-        if not self._backwards:
-            yield r"\Z"
-
-    def _literal(self, text: str) -> str:
-        return re.escape(text[::-1] if self._backwards else text)
-
-
-def _parse(text: str) -> Iterator[str | _Expression]:
-    """Cut a template into literals, encoded as they appear in URIs, and expressions."""
-    place = 0
-    while place < len(text):
-        start = text.find("{", place)
-        literal = text[place:] if start < 0 else text[place:start]
-        if bad := _NOT_LITERAL.search(literal):
-            raise _malformed(text, place + bad.start(), f"{bad[0]!r} must not stand outside of an expression")
-        if literal:
-            yield _escape(literal)
-        if start < 0:
+            yield _literal(element, backwards)
             return
-        end = text.find("}", start)
-        if end < 0:
-            raise _malformed(text, start, "the expression is not closed")
-        yield _parse_expression(text, start, text[start + 1 : end])
-        place = end + 1
+        yield _literal(element.lead, backwards)
+    yield r"\Z"
 
 
-def _parse_expression(text: str, start: int, inside: str) -> _Expression:
-    found = _EXPRESSION.fullmatch(inside)
-    if found is None:
-        raise _malformed(text, start, "the expression names no variable")
-    variables: list[_Variable] = []
-    for spec in found[2].split(","):
-        variable = _VARIABLE.fullmatch(spec)
-        if variable is None:
-            raise _malformed(text, start, f"{spec!r} is not a variable")
-        modifier = variable[2] or ""
-        prefix = int(modifier[1:]) if modifier.startswith(":") else None
-        segment = found[1] in ("", ".", "/", ";") and modifier != "*"
-        variables.append(_Variable(variable[1], modifier == "*", prefix, segment))
-    return _Expression(found[1], tuple(variables))
+def _literal(text: str, backwards: bool) -> str:
+    return re.escape(text[::-1] if backwards else text)
+
+
+def _parse(text: str) -> Iterator[_Element]:
+    """Cut a template into literals, encoded as they appear in URIs, and variables."""
+    for part in _PART.finditer(text):
+        if part["operator"] is None:
+            if bad := _NOT_LITERAL.search(part[0]):
+                place = part.start() + bad.start()
+                raise _malformed(text, place, f"{bad[0]!r} must not stand outside of an expression")
+            yield _escape(part[0])
+            continue
+        if not part["end"]:
+            raise _malformed(text, part.start(), "the expression is not closed")
+        specs = part["variables"].split(",")
+        for place, spec in enumerate(specs):
+            found = _VARIABLE.fullmatch(spec)
+            if found is None:
+                raise _malformed(text, part.start(), f"{spec!r} is not a variable")
+            if part["operator"] == "+" and place:
+                yield ","
+            yield _run(part["operator"], found, place, len(specs))
+
+
+def _run(operator: str, found: re.Match[str], place: int, count: int) -> _Run:
+    name, explode, prefix = found.groups()
+    lead = {"+": "", "": "," if place else "", ";": f";{name}"}.get(operator, operator)
+    if operator == "+":
+        takes = "[^,]" if place < count - 1 else "."
+    elif operator == "/" and explode:
+        takes = "(?:[^?#%]|%(?!2F|2f))"
+    elif operator in ("?", "&", "#"):
+        takes = "."
+    else:
+        takes = f"[^/?#{operator or ','}]" if count > 1 else "[^/?#]"
+    return _Run(
+        name, "&" if operator == "?" and place else operator, bool(explode), prefix and int(prefix), lead, takes
+    )
 
 
 def _malformed(text: str, place: int, why: str) -> ValueError:
     return ValueError(f"not a URI template: {text!r}, at {place}: {why}")
 
 
-def _why_unmatchable(parts: _Parts, elements: list[_Element]) -> str:
+def _tail(element: _Element) -> str:
+    """Give the operator of what stands in the query or the fragment; nothing for what stands before."""
+    return element.operator if isinstance(element, _Run) and element.operator in ("?", "&", "#") else ""
+
+
+def _why_unmatchable(elements: list[_Element]) -> str:
     """Say why no URI can be taken apart by a template; empty when it can be done."""
-    tail = ""
-    for part in parts:
-        operator = "" if isinstance(part, str) else part.operator
-        if tail and operator not in ("&", "#"):
-            return f"{{{tail}...}} must stand at the end"
-        if not isinstance(part, str) and operator in (*";?&", "") and any(each.explode for each in part.variables):
-            hint = "" if operator else "; for a value with slashes write {+...}"
-            return f"{{{operator}...*}} stands for more than text{hint}"
-        tail = tail or (operator if operator in ("?", "&", "#") else "")
-    for before, after in pairwise(elements):
-        if isinstance(before, _Run) and isinstance(after, _Run) and not after.lead:
-            return f"nothing stands between {before.variable.name} and {after.variable.name}"
+    for before, after in pairwise(("", *elements)):
+        if _tail(before) and _tail(after) not in ("&", "#"):
+            return f"{{{_tail(before)}...}} must stand at the end"
+        if isinstance(after, str):
+            continue
+        if after.explode and after.operator in ("", ";", "?", "&"):
+            hint = "" if after.operator else "; for a value with slashes write {+...}"
+            return f"{{{after.operator}...*}} stands for more than text{hint}"
+        if isinstance(before, _Run) and not after.lead:
+            return f"nothing stands between {before.name} and {after.name}"
     return ""
 
 
-def _elements(parts: _Parts) -> list[_Element]:
-    """Turn the part of a template before query and fragment into literals and runs."""
-    elements: list[_Element] = []
-    for part in parts:
-        if isinstance(part, str):
-            elements.append(part)
-        elif part.operator not in ("?", "&", "#"):
-            elements += _runs(part)
-    return elements
-
-
-def _runs(expression: _Expression) -> Iterator[_Element]:
-    operator, several = expression.operator, len(expression.variables) > 1
-    for place, variable in enumerate(expression.variables):
-        if operator == "+":
-            if place:
-                yield ","
-            yield _Run(variable, "[^,]" if several and place < len(expression.variables) - 1 else ".")
-        elif operator == "":
-            yield _Run(variable, "[^/?#,]" if several else "[^/?#]", "," if place else "")
-        elif operator == ".":
-            yield _Run(variable, "[^/?#.]" if several else "[^/?#]", ".")
-        elif operator == "/":
-            yield _Run(variable, "(?:[^?#%]|%(?!2F|2f))" if variable.explode else "[^/?#]", "/")
-        else:
-            yield _Run(variable, "[^/?#;]", f";{variable.name}")
-
-
-def _values(found: _Found) -> dict[str, str] | None:
+def _values(found: Iterable[tuple[_Run, str | None]]) -> dict[str, str] | None:
     """Decode what was found; a variable that occurs twice must have one value."""
     values: dict[str, str] = {}
-    for variable, text in found:
+    for run, text in found:
         if text is None:
             continue
         value = _unescape(text)
-        if value is None or "\0" in value or (variable.prefix is not None and len(value) > variable.prefix):
+        if value is None or "\0" in value or (run.prefix is not None and len(value) > run.prefix):
             return None
-        if variable.segment and (value in (".", "..") or "/" in value or "\\" in value):
+        if run.is_segment and (value in (".", "..") or "/" in value or "\\" in value):
             return None
-        if values.setdefault(variable.name, value) != value:
+        if values.setdefault(run.name, value) != value:
             return None
     return values
 
 
 def _escape(text: str) -> str:
     """Percent-encode what may not stand in a URI; reserved characters and escapes are kept."""
-    return _NOT_RESERVED.sub(lambda found: "%" + found[0].encode().hex("%").upper(), text)
+    return quote(text, safe=":/?#[]@!$&'()*+,;=%")
 
 
 def _unescape(text: str) -> str | None:
     """Decode percent escapes; None when they are malformed or not UTF-8."""
-    if _BAD_ESCAPE.search(text):
-        return None
     try:
-        return _ESCAPES.sub(lambda found: bytes.fromhex(found[0].replace("%", "")).decode(), text)
+        return None if _BAD_ESCAPE.search(text) else unquote(text, errors="strict")
     except UnicodeDecodeError:
         return None
