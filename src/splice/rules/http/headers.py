@@ -35,6 +35,8 @@ Designations: TypeAlias = Mapping[tuple[str, ...], str]
 
 _OPEN, _CLOSE = "=?base64?", "?="
 _BLANKS = " \t"
+_ARRIVED = {name: name.lower().encode() for name in (PROTOCOL_VERSION_HEADER, METHOD_HEADER, NAME_HEADER)}
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
 class Headers(Mapping[str, str]):
@@ -61,34 +63,18 @@ class Headers(Mapping[str, str]):
         return len(self._fields)
 
 
-@lru_cache(maxsize=64)
 def is_json(content_type: bytes | None) -> bool:
-    """Tell whether a Content-Type header announces JSON in UTF-8."""
-    if content_type is None:
-        return False
-    media, *parameters = content_type.decode("latin-1").lower().split(";")
-    charsets = [each.partition("=")[2].strip(' "') for each in parameters if each.strip().startswith("charset")]
-    return media.strip() == JSON and all(charset in ("utf-8", "utf8", "us-ascii") for charset in charsets)
+    """Tell whether a Content-Type header announces JSON."""
+    return (content_type or b"").decode("latin-1").partition(";")[0].strip().lower() == JSON
 
 
 @lru_cache(maxsize=64)
 def accepts(accept: bytes | None, *media: str) -> bool:
-    """Tell whether an Accept header allows every one of these media types. No header allows everything."""
+    """Tell whether an Accept header names every one of these media types. No header allows everything."""
     if accept is None:
         return True
-    ranges: dict[str, bool] = {}
-    for part in accept.decode("latin-1").lower().split(","):
-        name, *parameters = (each.strip() for each in part.split(";"))
-        refused = any(each.startswith("q=") and each[2:].strip("0.") == "" for each in parameters)
-        ranges[name] = not refused
-    return all(_accepted(ranges, each) for each in media)
-
-
-def _accepted(ranges: dict[str, bool], media: str) -> bool:
-    for candidate in (media, media.partition("/")[0] + "/*", "*/*"):
-        if candidate in ranges:
-            return ranges[candidate]
-    return False
+    named = {part.partition(";")[0].strip() for part in accept.decode("latin-1").lower().split(",")}
+    return all(named & {each, each.partition("/")[0] + "/*", "*/*"} for each in media)
 
 
 def is_plain(value: str) -> bool:
@@ -100,7 +86,7 @@ def check_header(name: Any, value: Any) -> None:
     """Check a header of the user's own. Raises `ValueError` and `TypeError`, which do not show the value."""
     if not isinstance(name, str) or not isinstance(value, str):
         raise TypeError(f"headers are text: {name!r} is {type(name).__name__}, its value {type(value).__name__}")
-    if not name or not _TOKEN.issuperset(name):
+    if not _TOKEN.fullmatch(name):
         raise ValueError(f"{name!r} cannot be the name of a header")
     if not value.replace("\t", " ").isprintable() or value != value.strip():
         raise ValueError(f"the value of the header {name} has line breaks, control characters or blanks around it")
@@ -162,24 +148,18 @@ def check_standard_headers(headers: Headers, version: str, method: str, name: st
 
     Raises `HeaderMismatch`.
     """
-    raw = headers.raw(b"mcp-protocol-version")
-    if raw != version.encode():
-        _check(PROTOCOL_VERSION_HEADER, raw, version)
-    raw = headers.raw(b"mcp-method")
-    if raw != method.encode():
-        _check(METHOD_HEADER, raw, method)
-    if name is not None:
-        raw = headers.raw(b"mcp-name")
-        if raw != name.encode() or not is_plain(name):
-            _check(NAME_HEADER, raw, name, encoded=True)
+    for header, expected in standard_headers(version, method, name).items():
+        given = headers.raw(_ARRIVED[header])
+        if given is None:
+            raise _missing(header)
+        if given != expected.encode():
+            value, read = given.decode("latin-1"), _decoded if header == NAME_HEADER else _stripped
+            if read(header, value) != read(header, expected):
+                raise _mismatch(header, value, expected)
 
 
-def _check(header: str, raw: bytes | None, expected: str, *, encoded: bool = False) -> None:
-    if raw is None:
-        raise _missing(header)
-    value = raw.decode("latin-1").strip(_BLANKS)
-    if (_decoded(header, value) if encoded else value) != expected:
-        raise _mismatch(header, value, expected)
+def _stripped(_header: str, value: str) -> str:
+    return value.strip(_BLANKS)
 
 
 def _decoded(header: str, value: str) -> str:
@@ -201,7 +181,6 @@ def _mismatch(header: str, value: str, expected: str) -> HeaderMismatch:
 
 _MARK = "x-mcp-header"
 _TYPES = ("string", "integer", "boolean")
-_TOKEN = frozenset("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _WHOLE_NUMBER = re.compile(r"(-?[0-9]{1,16})(\.0*)?")
 _DATA = ("default", "examples", "enum", "const")
 """Keywords that hold values, not schemas. Any other may, if only for a `$ref` to lead there."""
@@ -213,52 +192,43 @@ def header_parameters(schema: Mapping[str, Any]) -> dict[tuple[str, ...], str]:
     Raises `ValueError` naming the broken rule, for which the whole tool is to be left out.
     """
     found: dict[tuple[str, ...], str] = {}
-    names: set[str] = set()
-    for path, marked, reachable in _schemas(schema, (), True):
-        if _MARK in marked:
-            name = _marked_name(path, marked, reachable)
-            if name.lower() in names:
-                raise ValueError(f"{_MARK} {name!r} is used twice (the case of letters does not count)")
-            names.add(name.lower())
-            found[path] = name
+    for path, marked, reachable in _marked(schema, (), True):
+        name, where = marked[_MARK], "/".join(path) or "the schema itself"
+        if not reachable or not path:
+            raise ValueError(f"{_MARK} at {where}: only chains of `properties` may lead to it")
+        if not isinstance(name, str) or not _TOKEN.fullmatch(name):
+            raise ValueError(f"{_MARK} at {where}: {name!r} is empty, or has characters that no header name may have")
+        if marked.get("type") not in _TYPES:
+            raise ValueError(f"{_MARK} at {where}: the type must be one of {', '.join(_TYPES)}")
+        if name.lower() in map(str.lower, found.values()):
+            raise ValueError(f"{_MARK} {name!r} is used twice (the case of letters does not count)")
+        found[path] = name
     return found
 
 
-def _schemas(
+def _marked(
     schema: Any, path: tuple[str, ...], reachable: bool
 ) -> Iterator[tuple[tuple[str, ...], dict[str, Any], bool]]:
-    """Walk a schema: every object that can be one, with its place, and whether `properties` alone lead there.
+    """Walk a schema: every object with the mark, with its place, and whether `properties` alone lead there.
 
     What sits under other keywords is walked whatever it is: lists, maps of schemas, keywords that nobody knows.
     """
     if isinstance(schema, list):
         for each in cast("Sequence[Any]", schema):
-            yield from _schemas(each, path, False)
+            yield from _marked(each, path, False)
     keywords = _object(schema)
-    if keywords:
+    if _MARK in keywords:
         yield path, keywords, reachable
-    for name, each in _object(keywords.get("properties")).items():
-        yield from _schemas(each, (*path, name), reachable)
     for keyword, value in keywords.items():
-        if keyword not in ("properties", *_DATA):
-            yield from _schemas(value, (*path, keyword), False)
+        if keyword == "properties":
+            for name, each in _object(value).items():
+                yield from _marked(each, (*path, name), reachable)
+        elif keyword not in _DATA:
+            yield from _marked(value, (*path, keyword), False)
 
 
 def _object(value: Any) -> dict[str, Any]:
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
-
-
-def _marked_name(path: tuple[str, ...], schema: dict[str, Any], reachable: bool) -> str:
-    name, where = schema[_MARK], "/".join(path) or "the schema itself"
-    if not reachable or not path:
-        raise ValueError(f"{_MARK} at {where}: only chains of `properties` may lead to it")
-    if not isinstance(name, str) or not name:
-        raise ValueError(f"{_MARK} at {where} is empty or no text")
-    if not _TOKEN.issuperset(name):
-        raise ValueError(f"{_MARK} at {where}: {name!r} has characters that no header name may have")
-    if schema.get("type") not in _TYPES:
-        raise ValueError(f"{_MARK} at {where}: the type must be one of {', '.join(_TYPES)}, not {schema.get('type')!r}")
-    return name
 
 
 def param_headers(designations: Designations, arguments: Mapping[str, Any]) -> dict[str, str]:
@@ -266,21 +236,14 @@ def param_headers(designations: Designations, arguments: Mapping[str, Any]) -> d
 
     Raises `ValueError` for an integer that not every reader would read alike.
     """
-    headers: dict[str, str] = {}
-    for path, name in designations.items():
-        value = _at(arguments, path)
-        if _is_too_large(value):
-            raise ValueError(f"{value} is too large for a header: the limit is {MAX_HEADER_INTEGER} either way")
-        text = _as_text(value)
-        if text is not None:
-            headers[PARAM_PREFIX + name] = encode_header(text)
-    return headers
+    texts = {PARAM_PREFIX + name: _as_text(_at(arguments, path)) for path, name in designations.items()}
+    return {header: encode_header(text) for header, text in texts.items() if text is not None}
 
 
 def check_param_headers(designations: Designations, arguments: Any, headers: Mapping[str, str]) -> None:
     """Compare the headers that mirror arguments with the arguments; names in lower case. Server.
 
-    Raises `HeaderMismatch`.
+    What is of a type that no header can mirror is left to the check of the arguments. Raises `HeaderMismatch`.
     """
     for path, name in designations.items():
         header, value = PARAM_PREFIX + name, _at(arguments, path)
@@ -288,32 +251,22 @@ def check_param_headers(designations: Designations, arguments: Any, headers: Map
         if value is None:
             if given is not None:
                 raise HeaderMismatch(f"Header mismatch: {header} is set, but the body has no argument for it")
-        elif given is None:
+            continue
+        if given is None:
             raise _missing(header)
-        elif _is_too_large(value):
-            raise HeaderMismatch(f"Header mismatch: {header} is beyond {MAX_HEADER_INTEGER}, the limit of its integers")
-        else:
-            _check_param(header, _decoded(header, given), value)
+        try:
+            expected = _as_text(value)
+        except ValueError as error:
+            raise HeaderMismatch(f"Header mismatch: {header} cannot be: {error}") from None
+        text = _decoded(header, given)
+        if expected not in (None, text) and not _is_number(text, value):
+            raise _mismatch(header, text, str(expected))
 
 
-def _is_too_large(value: Any) -> bool:
-    return isinstance(value, int) and abs(value) > MAX_HEADER_INTEGER
-
-
-def _check_param(header: str, given: str, value: Any) -> None:
-    """Compare one value; what is of a type that no header can mirror is left to the check of the arguments."""
-    expected = str(value) if isinstance(value, float) else _as_text(value)
-    if expected is None or given == expected:
-        return
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not (number and _is_number(given, value)):
-        raise _mismatch(header, given, expected)
-
-
-def _is_number(text: str, value: float) -> bool:
+def _is_number(text: str, value: Any) -> bool:
     """Compare as numbers: 42.0 is 42. Only plain decimal notation is read."""
     found = _WHOLE_NUMBER.fullmatch(text)
-    return found is not None and int(found[1]) == value
+    return found is not None and not isinstance(value, bool) and int(found[1]) == value
 
 
 def _at(arguments: Any, path: tuple[str, ...]) -> Any:
@@ -325,6 +278,6 @@ def _at(arguments: Any, path: tuple[str, ...]) -> Any:
 def _as_text(value: Any) -> str | None:
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, int):
-        return str(value)
-    return value if isinstance(value, str) else None
+    if isinstance(value, int) and abs(value) > MAX_HEADER_INTEGER:
+        raise ValueError(f"{value} is too large for a header: the limit is {MAX_HEADER_INTEGER} either way")
+    return str(value) if isinstance(value, str | int | float) else None
