@@ -13,8 +13,7 @@ from functools import cache, partial
 from operator import is_
 from typing import Annotated, Any, TypeAlias, TypeVar, cast, get_args, get_origin
 
-import msgspec
-from msgspec import Raw, Struct
+from msgspec import Struct
 from msgspec.structs import fields, replace
 
 from splice.protocol.content import (
@@ -26,7 +25,6 @@ from splice.protocol.content import (
     ToolResultContent,
     ToolUseContent,
 )
-from splice.protocol.jsonrpc import raw
 from splice.protocol.questions import ElicitParams, SamplingMessage
 from splice.protocol.versions import FACTS, Since, Until, exists
 
@@ -47,13 +45,6 @@ def narrow(value: T, version: str) -> T:
     """
     step = _step(cast("type", type(value)), version)
     return value if step is None else step(value)
-
-
-def trimmed(params: Raw, kind: type[Struct], version: str) -> Raw:
-    """Leave out of params of this type, still unread, what `version` lacks."""
-    gone = {field.encode_name for field in fields(kind) if not covers(_marks(field.type), version)}
-    members = msgspec.json.decode(params, type=dict[str, Raw])
-    return raw({name: value for name, value in members.items() if name not in gone})
 
 
 def covers(marks: Iterable[object], version: str) -> bool:

@@ -194,7 +194,12 @@ def _run(operator: str, found: re.Match[str], place: int, count: int) -> _Run:
     else:
         takes = f"[^/?#{operator or ','}]" if count > 1 else "[^/?#]"
     return _Run(
-        name, "&" if operator == "?" and place else operator, bool(explode), prefix and int(prefix), lead, takes
+        name,
+        "&" if operator == "?" and place else operator,
+        bool(explode),
+        int(prefix) if prefix else None,
+        lead,
+        takes,
     )
 
 

@@ -13,7 +13,6 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning
 """
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from typing import Any, TypeAlias, TypeVar
 
 import msgspec
@@ -21,18 +20,12 @@ from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from splice.errors import InvalidParams, LocalProtocolError, MethodNotFound, UnsupportedProtocolVersion
+from splice.protocol import lifecycle
 from splice.protocol.capabilities import ClientCapabilities
-from splice.protocol.jsonrpc import Request, RequestId, raw
-from splice.protocol.lifecycle import (
-    INITIALIZE,
-    META_CLIENT_CAPABILITIES,
-    META_PROTOCOL_VERSION,
-    META_SERVER_INFO,
-    PING,
-    RequestMeta,
-)
+from splice.protocol.jsonrpc import NULL, Request, RequestId, raw
+from splice.protocol.lifecycle import META_CLIENT_CAPABILITIES, META_PROTOCOL_VERSION, RequestMeta
 from splice.protocol.methods import UNREADABLE, Method, Note
-from splice.protocol.narrow import narrow, trimmed
+from splice.protocol.narrow import narrow
 from splice.protocol.notifications import LoggingLevel
 from splice.protocol.questions import InputRequest
 from splice.protocol.versions import FACTS, HANDSHAKE_VERSIONS, LATEST_HANDSHAKE, MODERN_VERSIONS, Facts
@@ -62,19 +55,16 @@ class Stamp:
         self.capabilities = narrow(capabilities, version)
         self._info = info
         self.log_level: LoggingLevel | None = None
-        self._meta: tuple[LoggingLevel | None, Raw] | None = None
+        self._meta: dict[LoggingLevel | None, Raw] = {}
 
     def meta(self) -> Raw:
         """Write the `_meta` that every modern request carries; the same bytes until the log level changes."""
-        if self._meta is None or self._meta[0] != self.log_level:
-            said = RequestMeta(
-                protocol_version=self.version,
-                client_capabilities=self.capabilities,
-                client_info=narrow(self._info, self.version),
-                log_level=self.log_level,
-            )
-            self._meta = (self.log_level, raw(said))
-        return self._meta[1]
+        level = self.log_level
+        if level not in self._meta:
+            said = RequestMeta(protocol_version=self.version, client_capabilities=self.capabilities, log_level=level)
+            said.client_info = narrow(self._info, self.version)
+            self._meta[level] = raw(said)
+        return self._meta[level]
 
 
 class _Legacy:
@@ -90,10 +80,8 @@ class _Legacy:
                     "or the client must send `initialize` first"
                 )
             declared = _NEWCOMER
-        elif session is not None and row is not PING:
+        elif session is not None and row is not lifecycle.PING:
             session.ready = True
-        if row is None or not row.exists(declared.facts.version):
-            raise MethodNotFound("Method not found")
         return declared
 
     def finish(self, result: R, facts: Facts, server_info: Any) -> R:  # noqa: ARG002
@@ -102,9 +90,7 @@ class _Legacy:
 
     def stamp(self, stamp: Stamp, token: RequestId | None, more: Mapping[str, Any] | None) -> Raw | None:  # noqa: ARG002
         """Write the `_meta` of a request: what the version demands, a progress token, and keys of the caller's."""
-        if token is None and not more:
-            return None
-        return raw(dict(more or {}) if token is None else {**(more or {}), "progressToken": token})
+        return _stamped({}, token, more) if more or token is not None else None
 
     def ask(self, journal: Journal, row: Method[Any, Any], key: str, question: InputRequest) -> Raw | None:  # noqa: ARG002
         """Find the client's answer to a question asked while `row` is answered; None: send it as a request.
@@ -133,14 +119,8 @@ class _Modern:
             raise UnsupportedProtocolVersion(
                 f"Unsupported protocol version: {version}", {"supported": list(MODERN_VERSIONS), "requested": version}
             )
-        if row is None or not row.exists(version):
-            raise MethodNotFound("Method not found")
-        return Declared(
-            facts=FACTS[version],
-            capabilities=meta.client_capabilities,
-            client_info=meta.client_info,
-            log_level=meta.log_level,
-        )
+        can, info, level = meta.client_capabilities, meta.client_info, meta.log_level
+        return Declared(facts=FACTS[version], capabilities=can, client_info=info, log_level=level)
 
     def finish(self, result: R, facts: Facts, server_info: Any) -> R:
         result = replace(result)  # a copy: it may be the author's own, and be returned again
@@ -150,17 +130,12 @@ class _Modern:
             result.ttl_ms = max(result.ttl_ms or 0, 0)
             result.cache_scope = result.cache_scope or "private"
         if isinstance(result, Meta):
-            result.meta = {**(result.meta or {}), META_SERVER_INFO: server_info}
+            result.meta = {**(result.meta or {}), lifecycle.META_SERVER_INFO: server_info}
         return narrow(result, facts.version)
 
     def stamp(self, stamp: Stamp, token: RequestId | None, more: Mapping[str, Any] | None) -> Raw | None:
         said = stamp.meta()
-        if token is None and not more:
-            return said
-        keys: dict[str, Any] = {**(more or {}), **msgspec.json.decode(said, type=dict[str, Raw])}
-        if token is not None:
-            keys["progressToken"] = token
-        return raw(keys)
+        return _stamped(_members_decoder.decode(said), token, more) if more or token is not None else said
 
     def ask(self, journal: Journal, row: Method[Any, Any], key: str, question: InputRequest) -> Raw | None:
         if not row.may_ask:
@@ -174,27 +149,19 @@ class _Modern:
         raise Suspend(requests)
 
 
+def _stamped(said: Mapping[str, Any], token: RequestId | None, more: Mapping[str, Any] | None) -> Raw:
+    return raw({**(more or {}), **said} | ({} if token is None else {TOKEN: token}))
+
+
 Era: TypeAlias = _Legacy | _Modern
 
 LEGACY = _Legacy()
 MODERN = _Modern()
 
-_BEFORE_OPENING = frozenset({INITIALIZE.name, PING.name})
+_BEFORE_OPENING = frozenset({lifecycle.INITIALIZE.name, lifecycle.PING.name})
 _NEWCOMER = Declared(facts=FACTS[LATEST_HANDSHAKE])
 _ANY = Note(name="", params=Params)
-_OF_BOTH_ERAS = (TOKEN, META_PROTOCOL_VERSION, META_CLIENT_CAPABILITIES)
-"""The keys of `_meta` that say how to read the request, whatever era it is of."""
-
-
-class _MetaHead(Struct):
-    version: Any = msgspec.field(default=None, name=META_PROTOCOL_VERSION)
-
-
-class _ParamsHead(Struct):
-    meta: _MetaHead | None = msgspec.field(default=None, name="_meta")
-
-
-_version_decoder = msgspec.json.Decoder(_ParamsHead)
+_members_decoder = msgspec.json.Decoder(dict[str, Raw])
 
 
 def era_of(facts: Facts) -> Era:
@@ -207,10 +174,10 @@ def names_its_version(params: Raw | None) -> bool:
     if params is None or META_PROTOCOL_VERSION.encode() not in bytes(params):
         return False
     try:
-        meta = _version_decoder.decode(params).meta
+        meta = _members_decoder.decode(_members_decoder.decode(params).get("_meta", NULL))
     except UNREADABLE:
         return False
-    return meta is not None and meta.version is not None
+    return meta.get(META_PROTOCOL_VERSION, NULL) != NULL
 
 
 def is_version_of_requests(version: str) -> bool:
@@ -221,11 +188,6 @@ def is_version_of_requests(version: str) -> bool:
 def discoverable_versions() -> list[str]:
     """List the versions that `server/discover` answers with."""
     return list(MODERN_VERSIONS)
-
-
-def session_versions() -> list[str]:
-    """List the versions that requests of a session may have."""
-    return list(HANDSHAKE_VERSIONS)
 
 
 def handshake_version(offered: str) -> str:
@@ -255,38 +217,21 @@ def admit(request: Request, session: Session | None, row: Method[Any, Any] | Non
 
     `row` is None for a method that is not answered here. Raises `RPCError`.
     """
-    content, failed = request.params, None
+    failed = None
     try:
-        params: Params = (row or _ANY).read_params(content)
+        params: Params = (row or _ANY).read_params(request.params)
     except InvalidParams as error:  # a fault of `_meta` is reported before one of the other params
-        params, failed = _ANY.read_params(content), error
-    meta = _read_meta(params.meta)
-    if failed is not None and row is not None and content is not None:
-        version = meta.protocol_version or (session and session.declared and session.declared.facts.version)
-        try:  # what the version lacks may be anything
-            params = row.read_params(trimmed(content, row.params, version) if version in FACTS else content)
-            failed = None
-        except InvalidParams as error:
-            failed = error
+        params, failed = _ANY.read_params(request.params), error
+    meta = RequestMeta.read(params.meta)
     confirm(meta.protocol_version, None if failed else row, params)
-    half = meta.client_capabilities is not None and row is not INITIALIZE  # it is refused for the version it lacks
+    # Half of what a modern request carries is enough to be one: it is refused for the version it lacks.
+    half = meta.client_capabilities is not None and row is not lifecycle.INITIALIZE
     era = MODERN if half or meta.protocol_version is not None else LEGACY
     declared = era.admit(row, meta, session)
+    if row is None or not row.exists(declared.facts.version):
+        raise MethodNotFound("Method not found")
     if failed is not None:
         raise failed
     if isinstance(params, RetryParams) and (params.input_responses or params.request_state):
         params = narrow(params, declared.facts.version)
     return Admitted(era, params, meta, declared)
-
-
-def _read_meta(meta: Raw | None) -> RequestMeta:
-    """Read `_meta`. In a request of a session, keys of the modern era may be anything. Raises `InvalidParams`."""
-    try:
-        return RequestMeta.read(meta)
-    except InvalidParams:
-        with suppress(*UNREADABLE):
-            members = msgspec.json.decode(meta or b"{}", type=dict[str, Raw])
-            read = RequestMeta.read(raw({key: members[key] for key in _OF_BOTH_ERAS if key in members}))
-            if read.protocol_version is None and read.client_capabilities is None:
-                return read
-        raise

@@ -8,7 +8,7 @@ follow the rules every transport inherits:
 - a request that arrived gets at most one reply, and none after it was cancelled (`finish` says yes once, and only
   to the handle that was entered: a cancelled request cannot answer for a later one with the same id);
 - a request we sent gets exactly one outcome (`settle` or `give_up` hands its handle out once);
-- progress reaches only a request that still runs: the token of one is its id. Whether it grows is judged by who hears it.
+- progress reaches only a request that still runs. Its id is its token; that values grow is seen to by who hears them.
 
 https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation
 https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress

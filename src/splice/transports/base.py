@@ -104,7 +104,7 @@ class Outgoing(Struct):
     """One request on its way to a server."""
 
     id: RequestId
-    """Unique among the requests of one link."""
+    """Unique among the requests of one link. It is the progress token too, where `_meta` gives one."""
     method: str
     params: Any
     """A Struct, or `Raw`."""

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Any, TypeAlias, cast
 
 from splice.errors import HeaderMismatch, UnsupportedProtocolVersion
-from splice.rules.eras import discoverable_versions, session_versions
+from splice.protocol.versions import HANDSHAKE_VERSIONS, VERSIONS
 
 PROTOCOL_VERSION_HEADER = "MCP-Protocol-Version"
 SESSION_HEADER = "Mcp-Session-Id"
@@ -134,11 +134,10 @@ def named_version(headers: Headers) -> str | None:
     """
     raw = headers.raw(b"mcp-protocol-version")
     version = None if raw is None else raw.decode("latin-1").strip()
-    if version is not None and version not in session_versions():
-        known = [*discoverable_versions(), *session_versions()]
+    if version is not None and version not in HANDSHAKE_VERSIONS:
         raise UnsupportedProtocolVersion(
-            f"MCP-Protocol-Version {version[:40]!a} is none of the versions served here: {', '.join(known)}",
-            {"supported": known, "requested": version[:40]},
+            f"MCP-Protocol-Version {version[:40]!a} is none of the versions served here: {', '.join(VERSIONS)}",
+            {"supported": list(VERSIONS), "requested": version[:40]},
         )
     return version
 
