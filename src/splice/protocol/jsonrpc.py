@@ -13,7 +13,6 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic#messages
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
@@ -129,21 +128,14 @@ class _Envelope(Struct):
     """Any message at all, its contents untouched."""
 
     jsonrpc: Literal["2.0"]
-    id: RequestId | None = _NO_ID
+    id: RequestId | float | None = _NO_ID
     method: str | None = None
     params: MaybeRaw = None
     result: Raw = _NO_RESULT
     error: ErrorObject | None = None
 
 
-class _LooseEnvelope(_Envelope):
-    """A message whose id is written as 1.0."""
-
-    id: float = 0.0  # type: ignore[assignment]  # it is answered as it came, and is found as 1 where 1 was sent
-
-
 _decoder = msgspec.json.Decoder(_Envelope)
-_loose_decoder = msgspec.json.Decoder(_LooseEnvelope)
 _head_decoder = msgspec.json.Decoder(dict[str, Any])
 _encoder = msgspec.json.Encoder()
 _UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
@@ -181,19 +173,13 @@ def decode(data: bytes, *, remark: Remark | None = None) -> Message:
     try:
         check_text(data)
         return _classify(_decoder.decode(data), data)
-    except msgspec.ValidationError as error:
-        with suppress(*_UNREADABLE):
-            loose = _loose_decoder.decode(data)
-            if loose.id.is_integer():
-                return _classify(loose, data)
-        raise refusal(f"Invalid request: {error}", data) from None
     except _UNREADABLE as error:
-        bad = refusal(f"Parse error: {error}", data, code=PARSE_ERROR)
-        text = mended(data) if bad.answers and remark is not None else None
-        if text is None or remark is None:
-            raise bad from None
-        remark("not quite JSON: NaN is read as null, a lone surrogate as U+FFFD")
-        return decode(text)
+        bad = refusal(f"Invalid request: {error}", data)
+    text = mended(data) if bad.answers and bad.code == PARSE_ERROR and remark is not None else None
+    if text is None or remark is None:
+        raise bad
+    remark("not quite JSON: NaN is read as null, a lone surrogate as U+FFFD")
+    return decode(text)
 
 
 def check_text(data: bytes) -> None:
@@ -205,9 +191,9 @@ def check_text(data: bytes) -> None:
         try:
             data.decode()
         except UnicodeDecodeError as error:
-            raise refusal(f"Parse error: not UTF-8 at byte {error.start}", data, code=PARSE_ERROR) from None
+            raise refusal(f"Parse error: not UTF-8 at byte {error.start}", data, PARSE_ERROR) from None
     if data.count(b"[") + data.count(b"{") > MAX_DEPTH and depth(data) > MAX_DEPTH:
-        raise refusal(f"Parse error: nested deeper than {MAX_DEPTH} levels", data, code=PARSE_ERROR)
+        raise refusal(f"Parse error: nested deeper than {MAX_DEPTH} levels", data, PARSE_ERROR)
 
 
 def depth(data: bytes) -> int:
@@ -240,33 +226,38 @@ def split_batch(data: bytes) -> list[bytes]:
 
 
 def _classify(envelope: _Envelope, data: bytes) -> Message:
-    id = envelope.id
+    given = envelope.id
+    id: RequestId = given  # type: ignore[assignment]  # 1.0 is answered as it came, and found as 1 where 1 was sent
+    has_id = isinstance(given, (int, str)) or (isinstance(given, float) and given.is_integer())
     if envelope.method is not None:
         params = None if envelope.params == NULL else envelope.params
-        if id is _NO_ID:
-            return Notification(envelope.method, params)
-        if id is not None:
+        if has_id:
             return Request(id, envelope.method, params)
-    elif envelope.error is not None:
-        return Failure(envelope.error, None if id is _NO_ID else id)
-    elif envelope.result is not _NO_RESULT and id is not None and id is not _NO_ID:
+        if given is _NO_ID:
+            return Notification(envelope.method, params)
+    elif envelope.error is not None and (has_id or given in (None, _NO_ID)):
+        return Failure(envelope.error, id if has_id else None)
+    elif envelope.result is not _NO_RESULT and has_id:
         return Success(id, envelope.result)
-    why = "the id is null" if id is None else "neither a method, a result nor an error"
-    raise refusal(f"Invalid request: {why}", data)
+    lacks = "neither a method, a result nor an error" if has_id or given is _NO_ID else f"the id is {given!r}"
+    raise refusal(f"Invalid request: {lacks}", data)
 
 
-def refusal(why: str, first: bytes, last: bytes = b"", *, code: int = INVALID_REQUEST) -> BadMessage:
-    """Say why a text is not a message, with its id if that much can be read. `last`: the end of one cut short."""
+def refusal(why: str, text: bytes, code: int | None = None) -> BadMessage:
+    """Say why a text is not a message, with its id if that much can be read.
+
+    Without a `code` it is an invalid request, or a parse error: it may fail to be a message before it fails to be JSON.
+    """
     try:
-        head = _head_decoder.decode(first)
+        head = _head_decoder.decode(text)
     except _UNREADABLE as error:
-        head = ends(first, last or first)
-        if code == INVALID_REQUEST and not last and not isinstance(error, msgspec.ValidationError):
-            why, code = f"Parse error: {error}", PARSE_ERROR  # it failed to be a message before it failed to be JSON
+        head = ends(text)
+        if code is None and not isinstance(error, msgspec.ValidationError):
+            why, code = f"Parse error: {error}", PARSE_ERROR
     id = head.get("id")
     known = id if isinstance(id, int | str) and not isinstance(id, bool) else None
-    bad = BadMessage(why, code=code, id=known)
-    bad.answers, bad.text = head.get("method") is None, first
+    bad = BadMessage(why, code=code or INVALID_REQUEST, id=known)
+    bad.answers, bad.text = head.get("method") is None, text
     return bad
 
 
@@ -278,36 +269,33 @@ class Lines:
         self.remedy = ""
         """Told with the refusal of a line that is too long."""
         self._parts: list[bytes] = []
+        """The line so far; its two ends when it is too long."""
         self._size = 0
-        self._ends = b"", b""
-        """The beginning and the end of a line that is too long."""
 
     def feed(self, data: bytes) -> Iterator[bytes | BadMessage]:
         """Take what arrived; yield each complete line without its end, or the reason why it was dropped."""
         *complete, rest = data.split(b"\n")
         for part in complete:
-            if not self._size and len(part) <= self.max_bytes:
-                line: bytes | BadMessage = part  # as a rule a line arrives whole
-            else:
+            line: bytes | BadMessage = part  # as a rule a line arrives whole
+            if self._size or len(part) > self.max_bytes:
                 self._hold(part)
                 line = self._take()
-            if not isinstance(line, bytes) or (line and not line.isspace()):
+            if isinstance(line, BadMessage) or (line and not line.isspace()):
                 yield line
-        self._hold(rest)
+        if rest:
+            self._hold(rest)
 
     def _hold(self, part: bytes) -> None:
-        if part:
-            self._size += len(part)
-            self._parts.append(part)
-            if self._size > self.max_bytes:
-                first, last = self._ends
-                self._ends = first or b"".join(self._parts)[:ENDS_BYTES], (last + part)[-ENDS_BYTES:]
-                self._parts.clear()
+        self._parts.append(part)
+        self._size += len(part)
+        if self._size > self.max_bytes:
+            held = b"".join(self._parts)
+            self._parts = [held[:ENDS_BYTES], held[ENDS_BYTES:][-ENDS_BYTES:]]
 
     def _take(self) -> bytes | BadMessage:
-        line, size, (first, last) = b"".join(self._parts), self._size, self._ends
-        self._parts, self._size, self._ends = [], 0, (b"", b"")
-        if first:
-            why = f"Invalid request: a message of {size} bytes is over the limit of {self.max_bytes}{self.remedy}"
-            return refusal(why, first, last)
-        return line
+        text, size = b"".join(self._parts), self._size
+        self._parts, self._size = [], 0
+        if size <= self.max_bytes:
+            return text
+        why = f"Invalid request: a message of {size} bytes is over the limit of {self.max_bytes}{self.remedy}"
+        return refusal(why, text, INVALID_REQUEST)
