@@ -119,10 +119,10 @@ def test_a_progress_token_is_text_or_a_whole_number(token: int | str) -> None:
 @pytest.mark.parametrize(
     ("value", "path"),
     [
-        (b'{"progressToken":1.5}', r"`\$\.progressToken` in _meta"),
-        (b'{"io.modelcontextprotocol/logLevel":"loud"}', "logLevel.* in _meta"),
-        (b"[]", "object.* in _meta"),
-        (b'{"traceparent":"\xff"}', "in _meta"),
+        (b'{"progressToken":1.5}', r"`\$\._meta\.progressToken`"),
+        (b'{"io.modelcontextprotocol/logLevel":"loud"}', r"_meta\..*logLevel"),
+        (b"[]", r"object.*`\$\._meta`"),
+        (b'{"traceparent":"\xff"}', "utf-8"),
     ],
 )
 def test_meta_that_does_not_fit_is_told_with_its_path(value: bytes, path: str) -> None:

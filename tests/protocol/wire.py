@@ -65,7 +65,8 @@ def notes() -> dict[str, Note[Any]]:
 
 def all_rows() -> list[Note[Any]]:
     """All rows of the protocol package, each once."""
-    found = {id(row): row for module in modules() for row in vars(module).values() if isinstance(row, Note)}
+    named = [each for module in modules() for each in vars(module).items() if not each[0].startswith("_")]
+    found = {id(row): row for _, row in named if isinstance(row, Note)}
     return list(found.values())
 
 

@@ -16,12 +16,12 @@ ENDS_BYTES = 1024
 """How much is kept of either end of a text that is too long."""
 
 
-def ends(text: bytes) -> dict[str, Any]:
+def ends(first: bytes, last: bytes) -> dict[str, Any]:
     """Read the members of a message that stand before and behind its contents, such as the id.
 
-    Of a batch, they are members of its first message.
+    `first` and `last` are the beginning and the end of its text. Of a batch, they are members of its first message.
     """
-    before, behind = _FIRST.match(text[:ENDS_BYTES]), _LAST.search(text[-ENDS_BYTES:])
+    before, behind = _FIRST.match(first[:ENDS_BYTES]), _LAST.search(last[-ENDS_BYTES:])
     members = (before[1] if before else b"") + b"," + (behind[1][1:] if behind else b"")
     listed = re.sub(rb",\s*,", b",", members).strip(b", \t\r\n")
     try:

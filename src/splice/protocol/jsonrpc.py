@@ -251,7 +251,7 @@ def refusal(why: str, text: bytes, code: int | None = None) -> BadMessage:
     try:
         head = _head_decoder.decode(text)
     except _UNREADABLE as error:
-        head = ends(text)
+        head = ends(text, text)
         if code is None and not isinstance(error, msgspec.ValidationError):
             why, code = f"Parse error: {error}", PARSE_ERROR
     id = head.get("id")

@@ -6,26 +6,13 @@ https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle
 
 from typing import Annotated, ClassVar
 
-import msgspec
 from msgspec import Raw, field
 
-from splice.errors import InvalidParams
+from splice.protocol import wire
 from splice.protocol.capabilities import ClientCapabilities, ServerCapabilities
-from splice.protocol.lenient import read
-from splice.protocol.methods import UNREADABLE, Method, Note
+from splice.protocol.methods import Method, Note
 from splice.protocol.notifications import LoggingLevel, ProgressToken
 from splice.protocol.versions import V2025_11_25, V2026_07_28, Since, Until
-from splice.protocol.wire import (
-    CacheableResult,
-    EmptyResult,
-    Implementation,
-    NoParams,
-    NoteParams,
-    Params,
-    Result,
-    Span,
-    Wire,
-)
 
 META_PROTOCOL_VERSION = "io.modelcontextprotocol/protocolVersion"
 META_CLIENT_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
@@ -36,7 +23,7 @@ _NOBODY = Raw(b'{"name":"","version":""}')
 META_SUBSCRIPTION_ID = "io.modelcontextprotocol/subscriptionId"
 
 
-class RequestMeta(Wire, kw_only=True):
+class RequestMeta(wire.Wire, kw_only=True):
     """`_meta` of a request, as far as the specification gives it a meaning."""
 
     progress_token: ProgressToken | None = None
@@ -50,7 +37,7 @@ class RequestMeta(Wire, kw_only=True):
     )
     """The capabilities of the client for this request. Required in every request since 2026-07-28."""
 
-    client_info: Annotated[Implementation | None, Since(V2026_07_28)] = field(default=None, name=META_CLIENT_INFO)
+    client_info: Annotated[wire.Implementation | None, Since(V2026_07_28)] = field(default=None, name=META_CLIENT_INFO)
     """The program that asks."""
 
     log_level: Annotated[LoggingLevel | None, Since(V2026_07_28)] = field(default=None, name=META_LOG_LEVEL)
@@ -68,21 +55,13 @@ class RequestMeta(Wire, kw_only=True):
     @classmethod
     def read(cls, meta: Raw | None) -> "RequestMeta":
         """Read the keys that the specification names. Raises `InvalidParams`."""
-        if meta is None:
-            return NO_META
-        try:
-            return _meta_decoder.decode(meta)
-        except UNREADABLE:
-            try:
-                return read(meta, cls)
-            except UNREADABLE as error:
-                raise InvalidParams(f"Invalid params: {error} in _meta") from None
+        return NO_META if meta is None else _META.read_params(meta, "$._meta")
 
 
-class InitializeParams(Params, kw_only=True):
+class InitializeParams(wire.Params, kw_only=True):
     """Params of `initialize`: the client introduces itself."""
 
-    span: ClassVar[Span] = (Until(V2025_11_25),)
+    span: ClassVar[wire.Span] = (Until(V2025_11_25),)
     assumed: ClassVar[dict[str, Raw]] = {"capabilities": Raw(b"{}"), "clientInfo": _NOBODY}
 
     protocol_version: str
@@ -91,14 +70,14 @@ class InitializeParams(Params, kw_only=True):
     capabilities: ClientCapabilities
     """Its capabilities."""
 
-    client_info: Implementation
+    client_info: wire.Implementation
     """The program that it is."""
 
 
-class InitializeResult(Result, kw_only=True):
+class InitializeResult(wire.Result, kw_only=True):
     """The server's answer to `initialize`."""
 
-    span: ClassVar[Span] = (Until(V2025_11_25),)
+    span: ClassVar[wire.Span] = (Until(V2025_11_25),)
     assumed: ClassVar[dict[str, Raw]] = {"capabilities": Raw(b"{}"), "serverInfo": _NOBODY}
 
     protocol_version: str
@@ -107,17 +86,17 @@ class InitializeResult(Result, kw_only=True):
     capabilities: ServerCapabilities
     """The capabilities of the server."""
 
-    server_info: Implementation
+    server_info: wire.Implementation
     """The program that it is."""
 
     instructions: str | None = None
     """How to use the server, for the model."""
 
 
-class DiscoverResult(CacheableResult, kw_only=True):
+class DiscoverResult(wire.CacheableResult, kw_only=True):
     """The answer to `server/discover`. Which program it is stands in `meta`."""
 
-    span: ClassVar[Span] = (Since(V2026_07_28),)
+    span: ClassVar[wire.Span] = (Since(V2026_07_28),)
 
     supported_versions: list[str]
     """Every version a request may name."""
@@ -130,9 +109,9 @@ class DiscoverResult(CacheableResult, kw_only=True):
 
 
 NO_META = RequestMeta()
-_meta_decoder = msgspec.json.Decoder(RequestMeta)
+_META = Note(name="_meta", params=RequestMeta)
 
 INITIALIZE = Method(name="initialize", params=InitializeParams, result=InitializeResult, until=V2025_11_25)
-INITIALIZED = Note(name="notifications/initialized", params=NoteParams, until=V2025_11_25)
-PING = Method(name="ping", params=NoParams, result=EmptyResult, until=V2025_11_25)
-DISCOVER = Method(name="server/discover", params=NoParams, result=DiscoverResult, since=V2026_07_28)
+INITIALIZED = Note(name="notifications/initialized", params=wire.NoteParams, until=V2025_11_25)
+PING = Method(name="ping", params=wire.NoParams, result=wire.EmptyResult, until=V2025_11_25)
+DISCOVER = Method(name="server/discover", params=wire.NoParams, result=DiscoverResult, since=V2026_07_28)

@@ -58,13 +58,14 @@ class Note(Struct, Generic[P], frozen=True, dict=True, kw_only=True, eq=False):
     def _params_decoder(self) -> msgspec.json.Decoder[P]:
         return msgspec.json.Decoder(self.params)
 
-    def read_params(self, params: Raw | None) -> P:
+    def read_params(self, params: Raw | None, where: str = "$") -> P:
         """Decode params that arrived. Raises `InvalidParams`."""
+        given = _EMPTY if params is None else params
         try:
-            return self._params_decoder.decode(_EMPTY if params is None else params)
+            return self._params_decoder.decode(given)
         except UNREADABLE:
             try:
-                return read(_EMPTY if params is None else params, self.params)
+                return read(given, self.params, where=where)
             except UNREADABLE as error:
                 raise InvalidParams(f"Invalid params: {error}") from None
 

@@ -16,15 +16,7 @@ from typing import Annotated, Any, TypeAlias, TypeVar, cast, get_args, get_origi
 from msgspec import Struct
 from msgspec.structs import fields, replace
 
-from splice.protocol.content import (
-    AudioContent,
-    ImageContent,
-    ResourceLink,
-    SamplingBlock,
-    TextContent,
-    ToolResultContent,
-    ToolUseContent,
-)
+from splice.protocol import content
 from splice.protocol.questions import ElicitParams, SamplingMessage
 from splice.protocol.versions import FACTS, Since, Until, exists
 
@@ -33,7 +25,7 @@ T = TypeVar("T")
 Step: TypeAlias = Callable[[Any], Any]
 """Leaves out of a value what one version lacks."""
 
-LaterBlock: TypeAlias = AudioContent | ResourceLink | ToolUseContent | ToolResultContent
+LaterBlock: TypeAlias = content.AudioContent | content.ResourceLink | content.ToolUseContent | content.ToolResultContent
 """The content blocks that some version lacks."""
 
 
@@ -117,13 +109,13 @@ def _messages(step: Step, messages: list[SamplingMessage]) -> Any:
     return _one_or_list(step, messages)
 
 
-def _one_block(step: Step, content: Any) -> Any:
+def _one_block(step: Step, several: Any) -> Any:
     """Make one block of several: a text."""
-    if not isinstance(content, list):
-        return step(content)
-    blocks: list[SamplingBlock] = list(map(step, cast("list[SamplingBlock]", content)))
-    texts = [block.text if isinstance(block, TextContent) else _note(block) for block in blocks]
-    return blocks[0] if len(blocks) == 1 else TextContent(text="\n".join(texts))
+    if not isinstance(several, list):
+        return step(several)
+    blocks: list[content.SamplingBlock] = list(map(step, cast("list[content.SamplingBlock]", several)))
+    texts = [block.text if isinstance(block, content.TextContent) else _note(block) for block in blocks]
+    return blocks[0] if len(blocks) == 1 else content.TextContent(text="\n".join(texts))
 
 
 def _plain_form(version: str, form: dict[str, Any] | None) -> dict[str, Any] | None:
@@ -146,21 +138,12 @@ def _plain_field(name: str, field: dict[str, Any], version: str) -> dict[str, An
     return plain
 
 
-def _as_text(block: LaterBlock, version: str) -> TextContent:
+def _as_text(block: LaterBlock, version: str) -> content.TextContent:
     """Put a text in the place of a block that `version` lacks."""
-    annotations = block.annotations if isinstance(block, AudioContent | ResourceLink) else None
-    return narrow(TextContent(text=_note(block), annotations=annotations), version)
+    return narrow(content.TextContent(text=_note(block), annotations=getattr(block, "annotations", None)), version)
 
 
-def _note(block: LaterBlock | ImageContent) -> str:
+def _note(block: LaterBlock | content.ImageContent) -> str:
     """Say for the reader what was left out."""
-    match block:
-        case ImageContent() | AudioContent():
-            what = block.mime_type
-        case ResourceLink():
-            what = f"{block.name}, {block.uri}"
-        case ToolUseContent():
-            what = f"{block.name}, {block.id}"
-        case _:
-            what = block.tool_use_id
-    return f"[{block.type} left out: {what}]"
+    known = [getattr(block, name, None) for name in ("mime_type", "name", "uri", "id", "tool_use_id")]
+    return f"[{block.type} left out: {', '.join(each for each in known if each)}]"

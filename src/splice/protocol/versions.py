@@ -9,15 +9,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning
 from msgspec import Struct
 from msgspec.structs import replace
 
-from splice.errors import (
-    INTERNAL_ERROR,
-    INVALID_PARAMS,
-    INVALID_REQUEST,
-    MISSING_CLIENT_CAPABILITY,
-    RESOURCE_NOT_FOUND,
-    UNSUPPORTED_PROTOCOL_VERSION,
-    URL_ELICITATION_REQUIRED,
-)
+from splice import errors
 
 V2024_11_05 = "2024-11-05"
 V2025_03_26 = "2025-03-26"
@@ -83,7 +75,10 @@ class Facts(Struct, frozen=True, kw_only=True):
 
 _2024_11_05 = Facts(
     version=V2024_11_05,
-    codes={MISSING_CLIENT_CAPABILITY: INVALID_REQUEST, URL_ELICITATION_REQUIRED: INVALID_REQUEST},
+    codes={
+        errors.MISSING_CLIENT_CAPABILITY: errors.INVALID_REQUEST,
+        errors.URL_ELICITATION_REQUIRED: errors.INVALID_REQUEST,
+    },
 )
 _2025_03_26 = replace(_2024_11_05, version=V2025_03_26, batches=True, resumable=True)
 _2025_06_18 = replace(_2025_03_26, version=V2025_06_18, batches=False, version_header=True, elicitation=True)
@@ -95,7 +90,7 @@ _2025_11_25 = replace(
     rich_forms=True,
     sampling_tools=True,
     bad_arguments_are_results=True,
-    codes={MISSING_CLIENT_CAPABILITY: INVALID_REQUEST},
+    codes={errors.MISSING_CLIENT_CAPABILITY: errors.INVALID_REQUEST},
 )
 _2026_07_28 = replace(
     _2025_11_25,
@@ -108,9 +103,10 @@ _2026_07_28 = replace(
     any_structured_content=True,
     empty_cursor=True,
     codes={
-        **dict.fromkeys(range(-32099, UNSUPPORTED_PROTOCOL_VERSION), INTERNAL_ERROR),  # reserved, and not defined
-        RESOURCE_NOT_FOUND: INVALID_PARAMS,
-        URL_ELICITATION_REQUIRED: INVALID_REQUEST,
+        # Codes that are reserved, and not defined:
+        **dict.fromkeys(range(-32099, errors.UNSUPPORTED_PROTOCOL_VERSION), errors.INTERNAL_ERROR),
+        errors.RESOURCE_NOT_FOUND: errors.INVALID_PARAMS,
+        errors.URL_ELICITATION_REQUIRED: errors.INVALID_REQUEST,
     },
 )
 
