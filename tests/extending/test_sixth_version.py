@@ -16,7 +16,10 @@ CHANGES = {
         ("MODERN_VERSIONS = (V2026_07_28,)", "MODERN_VERSIONS = (V2026_07_28, V2027_01_15)"),
         (
             "\nFACTS: ",
-            "\n_2027_01_15 = replace(_2026_07_28, version=V2027_01_15, codes={errors.RESOURCE_NOT_FOUND: -32077})\n\nFACTS: ",
+            (
+                "\n_2027_01_15 = replace(_2026_07_28, version=V2027_01_15, codes={errors.RESOURCE_NOT_FOUND: -32077})\n"
+                "\nFACTS: "
+            ),
         ),
         ("_2025_11_25, _2026_07_28)", "_2025_11_25, _2026_07_28, _2027_01_15)"),
     ],

@@ -131,10 +131,10 @@ def test_several_questions_at_once_keep_the_answers_they_get() -> None:
     questions = {key: InputRequest(method=ELICIT, params=raw({"message": "?"})) for key in "ab"}
     journal.leave(questions | {"c": InputRequest(method="roots/list")}, "step 2")
     journal = again(journal, {"a": 1, "b": 2, "x": 3})
-    assert journal.note == "step 2"
+    assert journal.page.note == "step 2"
     assert journal.answers == {"a": raw(1), "b": raw(2), "x": raw(3)}
     assert again(journal).answers == {"a": raw(1), "b": raw(2)}
-    assert again(journal).note == "step 2"
+    assert again(journal).page.note == "step 2"
     assert ask(again(journal), "a") == 1
 
 
@@ -147,9 +147,9 @@ def test_a_question_returned_by_hand_is_the_same_as_one_that_is_asked(params: Ra
 
 def test_a_side_effect_is_recalled() -> None:
     journal = Journal()
-    assert journal.recall("pay") is None
+    assert journal.page.done.get("pay") is None
     assert json.loads(bytes(journal.record("pay", {"receipt": 7}))) == {"receipt": 7}
-    recalled = again(journal).recall("pay")
+    recalled = again(journal).page.done.get("pay")
     assert isinstance(recalled, Raw)
     assert json.loads(bytes(recalled)) == {"receipt": 7}
 
@@ -157,7 +157,7 @@ def test_a_side_effect_is_recalled() -> None:
 def test_a_side_effect_without_a_result_is_recalled_too() -> None:
     journal = Journal()
     journal.record("pay", None)
-    assert again(journal).recall("pay") is not None
+    assert again(journal).page.done.get("pay") is not None
 
 
 @pytest.mark.parametrize("state", [b"", b"x", b"[]", b'{"q":1}', b'{"a":[]}', b"\xff", b'{"n":"\xff"}'])
@@ -168,7 +168,7 @@ def test_a_state_that_is_not_ours_is_refused(state: bytes) -> None:
 
 def test_without_state_and_answers_the_journal_is_empty() -> None:
     journal = Journal(None, None)
-    assert (journal.answers, journal.note, journal.take_dropped()) == ({}, "", [])
+    assert (journal.answers, journal.page.note, journal.take_dropped()) == ({}, "", [])
     assert journal.write() == b"{}"
 
 

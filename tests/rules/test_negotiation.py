@@ -16,7 +16,6 @@ from splice.rules.negotiation import (
     Preference,
     accept_counter_offer,
     classify,
-    newest_common,
     preference,
 )
 
@@ -118,8 +117,7 @@ def test_a_second_probe_once_and_impossible_the_second_time() -> None:
 
 def test_only_what_is_wanted_counts() -> None:
     assert isinstance(classify(discovery(NEWEST), [FUTURE]), Impossible)
-    assert newest_common(["a", "b"], ["a", "b", "c"]) == "b"
-    assert newest_common([], ["a"]) is None
+    assert classify(unsupported("a", "b"), ["a", "b", "c"]) == Again("b")
 
 
 @pytest.mark.parametrize(

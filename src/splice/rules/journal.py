@@ -48,7 +48,7 @@ class Journal:
 
     def __init__(self, state: bytes | None = None, responses: dict[str, Raw] | None = None) -> None:
         try:
-            self._page = Page() if state is None else _page_decoder.decode(state)
+            self.page = Page() if state is None else _page_decoder.decode(state)
         except UNREADABLE:
             raise InvalidParams("requestState is not one this server issued") from None
         self._fresh = dict(responses or {})
@@ -56,10 +56,16 @@ class Journal:
         self._order = 0
         self._run: dict[str, str] = {}
 
-    def write(self) -> bytes:
+    @property
+    def told(self) -> float:
+        """The highest progress that was told in the runs before; `-inf` if none was."""
+        return -inf if self.page.told is None else self.page.told
+
+    def write(self, told: float = -inf) -> bytes:
         """Write the journal down, to be sealed. It keeps those of the answers just received that were asked for."""
-        self._page.answers.update({key: answer for key, answer in self._fresh.items() if key in self._page.asked})
-        return msgspec.json.encode(self._page)
+        self.page.told = told if told > -inf else None
+        self.page.answers.update({key: answer for key, answer in self._fresh.items() if key in self.page.asked})
+        return msgspec.json.encode(self.page)
 
     def rewind(self) -> None:
         """Reset the question counter, so that a re-run of the handler generates the same keys."""
@@ -82,64 +88,46 @@ class Journal:
         digest = _digest(method, params)
         if self._run.setdefault(key, digest) != digest:
             raise LocalProtocolError(f"two questions have the key {key!r}: give each one of its own")
-        recorded = self._page.asked.get(key)
+        recorded = self.page.asked.get(key)
         if recorded is not None and recorded != digest:
             self._forget_from(key)
         elif key in self._fresh:
-            self._page.answers[key] = self._fresh.pop(key)
-        self._page.asked[key] = digest
-        return self._page.answers.get(key)
+            self.page.answers[key] = self._fresh.pop(key)
+        self.page.asked[key] = digest
+        return self.page.answers.get(key)
 
     def answer(self, key: str, answer: Raw) -> None:
         """Keep the answer to a question that was asked in the middle of a run."""
-        self._page.answers[key] = answer
+        self.page.answers[key] = answer
 
     def leave(self, requests: dict[str, InputRequest], note: str) -> None:
         """Record the questions and the state that a handler returned as `InputRequired`."""
-        self._page.note = note
+        self.page.note = note
         for key, request in requests.items():
-            self._page.asked[key] = _digest(request.method, request.params)
+            self.page.asked[key] = _digest(request.method, request.params)
 
     @property
     def answers(self) -> dict[str, Raw]:
         """All answers, by key."""
-        return self._page.answers | self._fresh
-
-    @property
-    def told(self) -> float:
-        """The highest progress that was told in the runs before; `-inf` if none was."""
-        return -inf if self._page.told is None else self._page.told
-
-    @told.setter
-    def told(self, value: float) -> None:
-        self._page.told = value if value > -inf else None
-
-    @property
-    def note(self) -> str:
-        """The state of the last `InputRequired`."""
-        return self._page.note
+        return self.page.answers | self._fresh
 
     def take_dropped(self) -> list[tuple[str, str]]:
         """Hand out, once, what was recorded under a key and no longer fits: (key, why). For the log."""
         dropped, self._dropped = self._dropped, []
         return dropped
 
-    def recall(self, key: str) -> Raw | None:
-        """Find the result of a side effect of an earlier run."""
-        return self._page.done.get(key)
-
     def record(self, key: str, result: Any) -> Raw:
         """Keep the result of a side effect for later runs."""
-        self._page.done[key] = kept = raw(result)
+        self.page.done[key] = kept = raw(result)
         return kept
 
     def _forget_from(self, key: str) -> None:
-        keys = list(self._page.asked)
+        keys = list(self.page.asked)
         for later in keys[keys.index(key) :]:
             why = "another question is asked under this key now" if later == key else f"it came after {key!r}"
             self._dropped.append((later, why))
-            del self._page.asked[later]
-            self._page.answers.pop(later, None)
+            del self.page.asked[later]
+            self.page.answers.pop(later, None)
             self._fresh.pop(later, None)
 
 

@@ -20,21 +20,14 @@
 https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility-with-initialization-based-versions
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 import msgspec
 from msgspec import Struct
 
-from splice.errors import (
-    HEADER_MISMATCH,
-    MISSING_CLIENT_CAPABILITY,
-    UNSUPPORTED_PROTOCOL_VERSION,
-    HTTPRefused,
-    RemoteProtocolError,
-    RequestTimeout,
-    TransportError,
-)
+from splice import errors
+from splice.errors import RemoteProtocolError, TransportError
 from splice.protocol.jsonrpc import ErrorObject, Failure, Response, Success
 from splice.protocol.lifecycle import DISCOVER, DiscoverResult
 from splice.protocol.versions import HANDSHAKE_VERSIONS, LATEST_HANDSHAKE, MODERN_VERSIONS, VERSIONS
@@ -88,11 +81,11 @@ def classify(
         return _discovered(outcome, wanted)
     if isinstance(outcome, Failure):
         return _failed(outcome.error, wanted, corrected=corrected)
-    if isinstance(outcome, HTTPRefused):
+    if isinstance(outcome, errors.HTTPRefused):
         status = outcome.status
         tells_nothing = status in _TELLS_NOTHING or 300 <= status < 400
         return (Impossible if tells_nothing else Handshake)(f"the server answered HTTP {status}")
-    if isinstance(outcome, RequestTimeout):
+    if isinstance(outcome, errors.RequestTimeout):
         return Impossible("the server did not answer") if over_http else Handshake("the server was silent")
     return Handshake("the server left" if isinstance(outcome, TransportError) else "the server sent no message")
 
@@ -102,27 +95,33 @@ def _discovered(response: Success, wanted: Sequence[str]) -> Verdict:
         discovery = DISCOVER.read_result(response.result, lambda _: None)
     except RemoteProtocolError:
         return Handshake("the answer was not a discovery")
-    offered = discovery.supported_versions
-    if not offered or discovery.result_type not in (None, "complete"):
+    if discovery.result_type not in (None, "complete"):
         return Handshake("the answer was not a discovery")
-    version = newest_common(offered, wanted)
-    return Discovered(version, discovery) if version else _without_common(offered)
+    return _offered(discovery.supported_versions, wanted, lambda version: Discovered(version, discovery))
 
 
 def _failed(error: ErrorObject, wanted: Sequence[str], *, corrected: bool) -> Verdict:
-    if error.code in (HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY):
+    if error.code in (errors.HEADER_MISMATCH, errors.MISSING_CLIENT_CAPABILITY):
         return Impossible(f"the server refused a correct request: {error.message}")
-    if error.code != UNSUPPORTED_PROTOCOL_VERSION:
+    if error.code != errors.UNSUPPORTED_PROTOCOL_VERSION:
         return Handshake(f"the server answered error {error.code}")
-    offered = offered_in(error)
+    if corrected:
+        again = "the server refuses {}, a version it says it supports"
+        return _offered(offered_in(error), wanted, lambda version: Impossible(again.format(version)))
+    return _offered(offered_in(error), wanted, Again)
+
+
+def _offered(offered: Sequence[str], wanted: Sequence[str], verdict: Callable[[str], Verdict]) -> Verdict:
+    """Judge the versions that a server names: `verdict` of the newest of ours. `wanted` is ordered, oldest first."""
     if not offered:
         return Handshake("the server named no version")
-    version = newest_common(offered, wanted)
-    if version is None:
-        return _without_common(offered)
-    if corrected:
-        return Impossible(f"the server refuses {version}, a version it says it supports")
-    return Again(version)
+    for version in reversed(wanted):
+        if version in offered:
+            return verdict(version)
+    if any(version in HANDSHAKE_VERSIONS for version in offered):
+        return Handshake("the server names only versions that are opened by a handshake")
+    ours = ", ".join(VERSIONS)
+    return Impossible(f"no common protocol version: the server speaks {', '.join(offered)}; we speak {ours}")
 
 
 def offered_in(error: ErrorObject) -> list[str]:
@@ -131,19 +130,6 @@ def offered_in(error: ErrorObject) -> list[str]:
         return msgspec.convert(error.data, _Supported).supported
     except msgspec.ValidationError:
         return []
-
-
-def _without_common(offered: Sequence[str]) -> Verdict:
-    if any(version in HANDSHAKE_VERSIONS for version in offered):
-        return Handshake("the server names only versions that are opened by a handshake")
-    return Impossible(
-        f"no common protocol version: the server speaks {', '.join(offered)}; we speak {', '.join(VERSIONS)}"
-    )
-
-
-def newest_common(offered: Sequence[str], wanted: Sequence[str]) -> str | None:
-    """Choose the newest version of ours that the server offers too. `wanted` is ordered, oldest first."""
-    return next((version for version in reversed(wanted) if version in offered), None)
 
 
 class Preference(Struct, frozen=True):

@@ -247,8 +247,7 @@ class Call(Admitted, eq=False):
         sealer = self.home.sealer
         if not sealer.is_shared and is_worker():
             self.home.warn_once(_ALONE)
-        self.journal.told = self.progress
-        return sealer.seal(self.journal.write(), self._bound(), time.time())
+        return sealer.seal(self.journal.write(self.progress), self._bound(), time.time())
 
     def _opened(self) -> Journal:
         state: str | None = getattr(self.params, "request_state", None)

@@ -318,7 +318,7 @@ class Context(Generic[State]):
         """
         journal = self._call.journal
         key = journal.key(key)
-        recorded = journal.recall(key)
+        recorded = journal.page.done.get(key)
         if recorded is None:
             value = fn(*args)
             recorded = journal.record(key, await value if inspect.isawaitable(value) else value)
@@ -332,7 +332,7 @@ class Context(Generic[State]):
     @property
     def state(self) -> str:
         """The state of the last `InputRequired` of this handler."""
-        return self._call.journal.note
+        return self._call.journal.page.note
 
     # Working.
 
