@@ -15,7 +15,6 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias, TypeVar
 
-import msgspec
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
@@ -31,7 +30,7 @@ from splice.protocol.questions import InputRequest
 from splice.protocol.versions import FACTS, HANDSHAKE_VERSIONS, LATEST_HANDSHAKE, MODERN_VERSIONS, Facts
 from splice.protocol.wire import CacheableResult, Implementation, Meta, Params, Result, RetryParams
 from splice.rules.journal import Journal
-from splice.rules.meta import TOKEN
+from splice.rules.meta import TOKEN, members_of
 from splice.rules.sessions import Declared, Session
 
 R = TypeVar("R", bound=Struct)
@@ -135,7 +134,7 @@ class _Modern:
 
     def stamp(self, stamp: Stamp, token: RequestId | None, more: Mapping[str, Any] | None) -> Raw | None:
         said = stamp.meta()
-        return _stamped(_members_decoder.decode(said), token, more) if more or token is not None else said
+        return _stamped(members_of(said), token, more) if more or token is not None else said
 
     def ask(self, journal: Journal, row: Method[Any, Any], key: str, question: InputRequest) -> Raw | None:
         if not row.may_ask:
@@ -161,7 +160,6 @@ MODERN = _Modern()
 _BEFORE_OPENING = frozenset({lifecycle.INITIALIZE.name, lifecycle.PING.name})
 _NEWCOMER = Declared(facts=FACTS[LATEST_HANDSHAKE])
 _ANY = Note(name="", params=Params)
-_members_decoder = msgspec.json.Decoder(dict[str, Raw])
 
 
 def era_of(facts: Facts) -> Era:
@@ -174,10 +172,9 @@ def names_its_version(params: Raw | None) -> bool:
     if params is None or META_PROTOCOL_VERSION.encode() not in bytes(params):
         return False
     try:
-        meta = _members_decoder.decode(_members_decoder.decode(params).get("_meta", NULL))
+        return bool(members_of(members_of(params).get("_meta")).get(META_PROTOCOL_VERSION, NULL) != NULL)
     except UNREADABLE:
         return False
-    return meta.get(META_PROTOCOL_VERSION, NULL) != NULL
 
 
 def is_version_of_requests(version: str) -> bool:

@@ -12,6 +12,7 @@ import hmac
 import os
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ TTL_SECONDS = 600.0
 
 _ID_BYTES = 8
 _NONCE_BYTES = 12
+_SEALED_FROM = _ID_BYTES + _NONCE_BYTES
 _EXPIRY_BYTES = 8
 
 
@@ -46,41 +48,34 @@ class Sealer:
             raise ValueError(f"a key must have at least {KEY_BYTES} bytes, from a source of randomness")
         self.is_shared = bool(keys)
         """Other processes may have the keys too: they were given, not made here."""
-        ring = list(keys) or [os.urandom(KEY_BYTES)]
-        self._keys = {_derive(key, b"id", _ID_BYTES): _derive(key, b"aes", KEY_BYTES) for key in ring}
-        self._ciphers: dict[bytes, AESGCM] = {}
-        self._first = next(iter(self._keys))
+        self._ring = list(keys) or [os.urandom(KEY_BYTES)]
         self._ttl_seconds = ttl_seconds
+
+    @cached_property
+    def _ciphers(self) -> "dict[bytes, AESGCM]":
+        """Key id -> cipher. Built when first needed: the library takes longer to load than all the rest of a server."""
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415  # see the docstring
+
+        return {_derive(key, b"id", _ID_BYTES): AESGCM(_derive(key, b"aes", KEY_BYTES)) for key in self._ring}
 
     def seal(self, payload: bytes, bound: bytes, now: float) -> str:
         """Seal `payload` for whoever can name `bound` again before it expires."""
         nonce = os.urandom(_NONCE_BYTES)
         expiry = int((now + self._ttl_seconds) * 1000).to_bytes(_EXPIRY_BYTES, "big")
-        sealed = self._cipher(self._first).encrypt(nonce, expiry + payload, bound)
-        return _to_text(self._first + nonce + sealed)
+        key_id, cipher = next(iter(self._ciphers.items()))
+        return _to_text(key_id + nonce + cipher.encrypt(nonce, expiry + payload, bound))
 
     def open(self, text: str, bound: bytes, now: float) -> bytes:
         """Return the payload. Raises `SealBroken`."""
-        token = _to_bytes(text)
-        key_id, nonce = token[:_ID_BYTES], token[_ID_BYTES : _ID_BYTES + _NONCE_BYTES]
-        if key_id not in self._keys or len(nonce) < _NONCE_BYTES:
-            raise SealBroken
+        token, ciphers = _to_bytes(text), self._ciphers
+        key_id, nonce, sealed = token[:_ID_BYTES], token[_ID_BYTES:_SEALED_FROM], token[_SEALED_FROM:]
         try:
-            content = self._cipher(key_id).decrypt(nonce, token[_ID_BYTES + _NONCE_BYTES :], bound)
+            content = ciphers[key_id].decrypt(nonce, sealed, bound)
         except Exception:  # noqa: BLE001  # the library's own type would have to be imported to be named
             raise SealBroken from None
         if int.from_bytes(content[:_EXPIRY_BYTES], "big") <= now * 1000:
             raise SealBroken
         return content[_EXPIRY_BYTES:]
-
-    def _cipher(self, key_id: bytes) -> "AESGCM":
-        """Build a cipher when it is first needed: the library takes longer to load than all the rest of a server."""
-        cipher = self._ciphers.get(key_id)
-        if cipher is None:
-            from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415  # see the docstring
-
-            cipher = self._ciphers[key_id] = AESGCM(self._keys[key_id])
-        return cipher
 
 
 def key_of(secret: str, name: str) -> bytes:

@@ -11,10 +11,10 @@ import msgspec
 from msgspec import Struct
 
 from splice.errors import InvalidRequest, MissingClientCapability
-from splice.protocol.capabilities import ClientCapabilities, ElicitationCapability, RootsCapability, SamplingCapability
+from splice.protocol.capabilities import ClientCapabilities
 from splice.protocol.jsonrpc import Notification
 from splice.protocol.notifications import LoggingLevel
-from splice.protocol.questions import CREATE_MESSAGE, ELICIT, ROOTS_LIST, CreateMessageParams, ElicitParams
+from splice.protocol.questions import ROOTS_LIST, CreateMessageParams, ElicitParams
 from splice.protocol.versions import FACTS, LATEST_MODERN, Facts
 from splice.protocol.wire import Implementation
 
@@ -46,45 +46,34 @@ def require(declared: Declared, method: str, params: Any) -> None:
             f"{method} cannot be sent: this server keeps no sessions (stateless=True) and cannot ask clients of this "
             f"version; {LATEST_MODERN} needs none"
         )
-    check = _CHECKS.get(method)
-    missing = None if check is None else check(declared.capabilities, declared.facts, params)
+    missing: Any = None
+    if isinstance(params, CreateMessageParams):
+        missing = _missing_for_sampling(declared, params)
+    elif isinstance(params, ElicitParams):
+        missing = _missing_for_elicitation(declared, params.mode or "form")
+    elif method == ROOTS_LIST.name and declared.capabilities.roots is None:
+        missing = {"roots": {}}
     if missing is not None:
-        raise MissingClientCapability(
-            f"The client did not declare the capability that {method} needs",
-            {"requiredCapabilities": msgspec.to_builtins(missing)},
-        )
+        lacks = f"The client did not declare the capability that {method} needs"
+        raise MissingClientCapability(lacks, {"requiredCapabilities": missing})
 
 
-def _missing_for_roots(has: ClientCapabilities, _facts: Facts, _params: Any) -> ClientCapabilities | None:
-    return ClientCapabilities(roots=RootsCapability()) if has.roots is None else None
+def _missing_for_sampling(declared: Declared, params: CreateMessageParams) -> dict[str, Any] | None:
+    has, since_tools = declared.capabilities.sampling, declared.facts.sampling_tools
+    tools = params.tools is not None or params.tool_choice is not None
+    if has is None or (tools and (not since_tools or has.tools is None)):
+        return {"sampling": {"tools": {}} if tools else {}}
+    context = since_tools and params.include_context not in (None, "none")
+    return {"sampling": {"context": {}}} if context and has.context is None else None
 
 
-def _missing_for_sampling(
-    has: ClientCapabilities, facts: Facts, params: CreateMessageParams
-) -> ClientCapabilities | None:
-    declared, tools = has.sampling, params.tools is not None or params.tool_choice is not None
-    if declared is None or (tools and (not facts.sampling_tools or declared.tools is None)):
-        return ClientCapabilities(sampling=SamplingCapability(tools={} if tools else None))
-    if facts.sampling_tools and declared.context is None and params.include_context not in (None, "none"):
-        return ClientCapabilities(sampling=SamplingCapability(context={}))
-    return None
-
-
-def _missing_for_elicitation(has: ClientCapabilities, facts: Facts, params: ElicitParams) -> ClientCapabilities | None:
-    url = params.mode == "url"
-    declared = has.elicitation if facts.elicitation and (facts.url_elicitation or not url) else None
-    if declared is not None and (
-        declared.url is not None if url else declared.form is not None or declared.url is None
-    ):
-        return None
-    return ClientCapabilities(elicitation=ElicitationCapability(url={}) if url else ElicitationCapability(form={}))
-
-
-_CHECKS: dict[str, Callable[[ClientCapabilities, Facts, Any], ClientCapabilities | None]] = {
-    ROOTS_LIST.name: _missing_for_roots,
-    CREATE_MESSAGE.name: _missing_for_sampling,
-    ELICIT.name: _missing_for_elicitation,
-}
+def _missing_for_elicitation(declared: Declared, mode: str) -> dict[str, Any] | None:
+    has, facts = declared.capabilities.elicitation, declared.facts
+    if mode == "url":
+        is_there = facts.url_elicitation and has is not None and has.url is not None
+    else:  # to declare nothing in particular is to declare forms
+        is_there = facts.elicitation and has is not None and (has.form is not None or has.url is None)
+    return None if is_there else {"elicitation": {mode: {}}}
 
 
 def _nowhere(_: Notification) -> None:

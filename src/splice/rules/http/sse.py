@@ -70,15 +70,13 @@ class Decoder:
         self._id = ""
         self._size = 0
         self._after_cr = False
-        self._start: bytes | None = b""
+        self._at_start = True
 
     def feed(self, data: bytes) -> Iterator[Event]:
         """Take what arrived; yield each complete event.
 
         Raises `RemoteProtocolError` when an event exceeds the limit; the stream cannot be read any further then.
         """
-        if self._start is not None:
-            data = self._without_bom(data)
         if self._after_cr and data:  # a CR ends its line at once; an LF that comes later belongs to it
             self._after_cr = False
             data = data.removeprefix(b"\n")
@@ -88,15 +86,6 @@ class Decoder:
             self._hold(line)
             if len(line) < len(piece):
                 yield from self._take()
-
-    def _without_bom(self, data: bytes) -> bytes:
-        """Drop a byte order mark at the very start, even one that arrives byte by byte."""
-        data = (self._start or b"") + data
-        if len(data) < len(_BOM) and _BOM.startswith(data):
-            self._start = data
-            return b""
-        self._start = None
-        return data.removeprefix(_BOM)
 
     def _hold(self, part: bytes) -> None:
         self._size += len(part)
@@ -108,6 +97,8 @@ class Decoder:
     def _take(self) -> Iterator[Event]:
         line = b"".join(self._line)
         self._line.clear()
+        if self._at_start:
+            self._at_start, line = False, line.removeprefix(_BOM)
         if line:
             self._field(line)
             return
