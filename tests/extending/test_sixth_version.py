@@ -14,14 +14,7 @@ CHANGES = {
     "protocol/versions.py": [
         ('V2026_07_28 = "2026-07-28"\n', f'V2026_07_28 = "2026-07-28"\nV2027_01_15 = "{NEXT}"\n'),
         ("MODERN_VERSIONS = (V2026_07_28,)", "MODERN_VERSIONS = (V2026_07_28, V2027_01_15)"),
-        (
-            "\nFACTS: ",
-            (
-                "\n_2027_01_15 = replace(_2026_07_28, version=V2027_01_15, codes={errors.RESOURCE_NOT_FOUND: -32077})\n"
-                "\nFACTS: "
-            ),
-        ),
-        ("_2025_11_25, _2026_07_28)", "_2025_11_25, _2026_07_28, _2027_01_15)"),
+        (')\n"""The codes', '    (errors.RESOURCE_NOT_FOUND, (Until(V2026_07_28),), -32077),\n)\n"""The codes'),
     ],
     "protocol/prompts.py": [
         ("import V2025_06_18, ", "import V2027_01_15, V2025_06_18, "),

@@ -29,7 +29,7 @@ from splice.protocol.content import (
 )
 from splice.protocol.jsonrpc import NULL, raw
 from splice.protocol.lifecycle import InitializeParams, RequestMeta
-from splice.protocol.narrow import covers, narrow
+from splice.protocol.narrow import narrow
 from splice.protocol.prompts import GetPromptResult, PromptMessage
 from splice.protocol.questions import CreateMessageParams, CreateMessageResult, ElicitParams, SamplingMessage
 from splice.protocol.resources import ListResourcesResult, Resource
@@ -46,6 +46,7 @@ from splice.protocol.versions import (
     VERSIONS,
     Since,
     Until,
+    covers,
 )
 from splice.protocol.wire import Icon, Implementation
 

@@ -18,8 +18,7 @@ from data import distill
 from protocol.wire import BASES, all_rows, marks_of, methods, notes, span_of, wire_types
 from splice.protocol import completion, content, jsonrpc, lifecycle, notifications, wire
 from splice.protocol.methods import Note
-from splice.protocol.narrow import covers
-from splice.protocol.versions import VERSIONS
+from splice.protocol.versions import VERSIONS, covers
 
 FACTS: dict[str, dict[str, dict[str, str]]] = json.loads((Path(__file__).parents[1] / "data/facts.json").read_text())
 

@@ -24,7 +24,9 @@ from splice.protocol.versions import (
     V2025_11_25,
     V2026_07_28,
     VERSIONS,
-    exists,
+    Since,
+    Until,
+    covers,
     position,
 )
 
@@ -99,7 +101,7 @@ def test_an_unknown_version_has_no_place(version: str) -> None:
     with pytest.raises(ValueError):
         position(version)
     with pytest.raises(ValueError):
-        exists(version, None, None)
+        covers((), version)
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -107,4 +109,5 @@ def test_an_unknown_version_has_no_place(version: str) -> None:
 @pytest.mark.parametrize("until", [None, *VERSIONS])
 def test_exists_from_the_first_to_the_last(version: str, since: str | None, until: str | None) -> None:
     span = VERSIONS[VERSIONS.index(since) if since else 0 : VERSIONS.index(until) + 1 if until else None]
-    assert exists(version, since, until) is (version in span)
+    marks = (since and Since(since), until and Until(until), "no mark")
+    assert covers(marks, version) is (version in span)

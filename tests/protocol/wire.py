@@ -18,7 +18,7 @@ from splice import protocol
 from splice.protocol import content
 from splice.protocol import questions as asked
 from splice.protocol.methods import Method, Note
-from splice.protocol.narrow import covers
+from splice.protocol.versions import covers
 from splice.protocol.wire import Wire
 
 S = TypeVar("S", bound=Struct)

@@ -19,7 +19,7 @@ from msgspec import Raw, Struct
 from splice.errors import InvalidParams, RemoteProtocolError
 from splice.protocol.jsonrpc import Remark
 from splice.protocol.lenient import read
-from splice.protocol.versions import VERSIONS, exists
+from splice.protocol.versions import VERSIONS, position
 
 P = TypeVar("P", bound=Struct)
 R = TypeVar("R", bound=Struct)
@@ -48,7 +48,8 @@ class Note(Struct, Generic[P], frozen=True, dict=True, kw_only=True, eq=False):
     @cached_property
     def versions(self) -> frozenset[str]:
         """The versions that have it."""
-        return frozenset(version for version in VERSIONS if exists(version, self.since, self.until))
+        first, last = self.since or VERSIONS[0], self.until or VERSIONS[-1]
+        return frozenset(VERSIONS[position(first) : position(last) + 1])
 
     def exists(self, version: str) -> bool:
         """Tell whether `version` has it."""

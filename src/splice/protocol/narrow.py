@@ -8,7 +8,7 @@ and nothing is changed in place.
 https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import cache, partial
 from operator import is_
 from typing import Annotated, Any, TypeAlias, TypeVar, cast, get_args, get_origin
@@ -18,7 +18,7 @@ from msgspec.structs import fields, replace
 
 from splice.protocol import content
 from splice.protocol.questions import ElicitParams, SamplingMessage
-from splice.protocol.versions import FACTS, Since, Until, exists
+from splice.protocol.versions import FACTS, covers
 
 T = TypeVar("T")
 
@@ -37,13 +37,6 @@ def narrow(value: T, version: str) -> T:
     """
     step = _step(cast("type", type(value)), version)
     return value if step is None else step(value)
-
-
-def covers(marks: Iterable[object], version: str) -> bool:
-    """Tell whether what carries these marks exists in `version`. Anything that is not a mark does not count."""
-    since = (mark.version for mark in marks if isinstance(mark, Since))
-    until = (mark.version for mark in marks if isinstance(mark, Until))
-    return exists(version, next(since, None), next(until, None))
 
 
 @cache
