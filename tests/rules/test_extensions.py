@@ -37,8 +37,8 @@ def test_an_extension_says_what_it_serves_and_hears() -> None:
         notes=[Heard(ADDED, hear)],
         results={"task": LaterResult},
     )
-    assert extension.methods == (Served(ADD, answer),)
-    assert extension.notes == (Heard(ADDED, hear),)
+    assert list(extension.methods) == [Served(ADD, answer)]
+    assert list(extension.notes) == [Heard(ADDED, hear)]
     assert extension.results == {"task": LaterResult}
 
 

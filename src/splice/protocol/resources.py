@@ -65,13 +65,8 @@ class SubscribeParams(Params, kw_only=True):
     """Which resource."""
 
 
-class UnsubscribeParams(Params, kw_only=True):
+class UnsubscribeParams(SubscribeParams, kw_only=True):
     """Params of `resources/unsubscribe`."""
-
-    span: ClassVar[Span] = (Until(V2025_11_25),)
-
-    uri: str
-    """Which resource."""
 
 
 RESOURCES_LIST = Method(name="resources/list", params=PageParams, result=ListResourcesResult)

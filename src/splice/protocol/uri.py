@@ -194,14 +194,8 @@ def _run(operator: str, found: re.Match[str], place: int, count: int) -> _Run:
         takes = "."
     else:
         takes = f"[^/?#{operator or ','}]" if count > 1 else "[^/?#]"
-    return _Run(
-        name,
-        "&" if operator == "?" and place else operator,
-        bool(explode),
-        int(prefix) if prefix else None,
-        lead,
-        takes,
-    )
+    operator = "&" if operator == "?" and place else operator
+    return _Run(name, operator, bool(explode), int(prefix) if prefix else None, lead, takes)
 
 
 def _malformed(text: str, place: int, why: str) -> ValueError:

@@ -8,6 +8,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#extens
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from msgspec import Struct
@@ -37,32 +38,24 @@ class Heard(Struct, frozen=True):
     """Takes the decoded params. What it raises is logged."""
 
 
+@dataclass(eq=False)
 class Extension(Generic[C]):
-    """A part of what a server or client can do.
+    """A part of what a server or client can do."""
 
-    `id` and `settings` are declared to the peer among the `extensions` of the capabilities. `methods` are the requests
-    it answers and `notes` the notifications it is told of; both exist in the versions that their rows say. `results`
-    are further kinds of result a peer may answer with: `resultType` -> the Struct to read it as.
-    """
-
-    def __init__(
-        self,
-        id: str,
-        *,
-        settings: Mapping[str, Any] | None = None,
-        methods: Sequence[Served[C]] = (),
-        notes: Sequence[Heard] = (),
-        results: Mapping[str, type[Struct]] | None = None,
-    ) -> None:
-        self.id = id
-        self.settings = dict(settings or {})
-        self.methods = tuple(methods)
-        self.notes = tuple(notes)
-        self.results = dict(results or {})
+    id: str
+    _: KW_ONLY
+    settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Declared to the peer, by `id`, among the `extensions` of the capabilities."""
+    methods: Sequence[Served[C]] = ()
+    """The requests it answers, in the versions that their rows say."""
+    notes: Sequence[Heard] = ()
+    """The notifications it is told of, likewise."""
+    results: Mapping[str, type[Struct]] = field(default_factory=dict[str, type[Struct]])
+    """Further kinds of result a peer may answer with: `resultType` -> the Struct to read it as."""
 
     def declare(self, capabilities: AnyCapabilities) -> None:
         """Add what it offers to the capabilities that are told to a peer."""
-        capabilities.extensions = {**(capabilities.extensions or {}), self.id: self.settings}
+        capabilities.extensions = {**(capabilities.extensions or {}), self.id: dict(self.settings)}
 
 
 def served(extensions: Iterable[Extension[C]]) -> dict[str, Served[C]]:

@@ -6,10 +6,6 @@ from typing import Any
 from msgspec import Struct
 
 
-def _anything(_: Any) -> bool:
-    return True
-
-
 class Option(Struct, frozen=True):
     """What one option takes."""
 
@@ -17,7 +13,7 @@ class Option(Struct, frozen=True):
     """Its type, or types."""
     wanted: str
     """All that it takes, in words."""
-    fits: Callable[[Any], object] = _anything
+    fits: Callable[[Any], object] | None = None
     """What must hold of a value of that type."""
     item: Any = None
     """The type of its items, where it is a list."""
@@ -28,10 +24,9 @@ class Option(Struct, frozen=True):
         """Tell whether a value has the right type. True and False are no numbers here."""
         if isinstance(value, bool):
             return self.kinds is bool
-        return isinstance(value, self.kinds) and (self.item is None or all(map(self._is_item, value)))
-
-    def _is_item(self, value: Any) -> bool:
-        return isinstance(value, self.item)
+        if not isinstance(value, self.kinds):
+            return False
+        return self.item is None or all(isinstance(each, self.item) for each in value)
 
 
 def checked(of: str, given: Mapping[str, Any], known: Mapping[str, Option]) -> dict[str, Any]:
@@ -45,7 +40,7 @@ def checked(of: str, given: Mapping[str, Any], known: Mapping[str, Option]) -> d
     for name, value in options.items():
         option = known[name]
         is_of_kind = option.takes(value)
-        if not is_of_kind or not option.fits(value):
+        if not is_of_kind or (option.fits is not None and not option.fits(value)):
             shown = "" if option.is_secret else f", not {value!r}"
             raise (ValueError if is_of_kind else TypeError)(f"{name}= of {of} takes {option.wanted}{shown}")
     return options
