@@ -6,28 +6,16 @@ https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resuma
 
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeAlias
 
-import msgspec
 from msgspec import Struct
 
-from splice.errors import HTTPRefused, RemoteProtocolError
-from splice.protocol.jsonrpc import (
-    BadMessage,
-    ErrorObject,
-    Failure,
-    Message,
-    RequestId,
-    Response,
-    decode,
-    is_batch,
-    split_batch,
-)
+from splice.errors import ConnectionClosed, HTTPRefused, RemoteProtocolError
+from splice.protocol.jsonrpc import BadMessage, Failure, Message, RequestId, Response, decode, is_batch, split_batch
 from splice.protocol.lenient import Remarks
-from splice.protocol.methods import UNREADABLE
 from splice.protocol.versions import V2024_11_05
-from splice.rules.http.headers import EVENT_STREAM, JSON, LAST_EVENT_ID_HEADER
+from splice.rules.http.headers import EVENT_STREAM, JSON
 from splice.rules.http.sse import MAX_EVENT_BYTES, Decoder
 from splice.transports.http.fetch import HTTPResponse
 
@@ -40,104 +28,91 @@ _NO_ENDPOINT = frozenset({404, 405})
 _ONLY_STATUS_COUNTS = frozenset({401, 403})
 
 Take: TypeAlias = Callable[[Message], Awaitable[Response | None]]
-"""Acts on a message from a stream; returns it if it is the response that ends the stream."""
+"""Acts on a message; returns it if it is the response that was waited for."""
 
 log = logging.getLogger("splice.client")
-_remark = Remarks(log)
+remark = Remarks(log)
+"""Is told what servers do that they may not."""
 
 
-class Cursor(Struct):
-    """One stream of a server, and the place in it that was read last."""
+class Reading(Struct):
+    """What is read of an answer, and the place in its stream that was read last."""
 
+    take: Take
     id: RequestId | None = None
-    """The request whose response the stream brings."""
+    """The request whose response the answer brings."""
     batches: bool = False
-    """An event may be a batch of messages."""
+    """It may hold batches of messages."""
     max_message: int = MAX_EVENT_BYTES
     """The size of the largest event, in bytes."""
     last_event_id: str = ""
     retry: int | None = None
     """How many milliseconds the server asks to wait before reconnecting."""
+    trouble: str = ""
+    """What was wrong with the answer, to end a sentence with."""
 
-    def headers(self) -> dict[str, str]:
-        """Write the headers of a GET that goes on from here."""
-        accept = {"Accept": EVENT_STREAM}
-        return {**accept, LAST_EVENT_ID_HEADER: self.last_event_id} if self.last_event_id else accept
+    async def read(self, text: bytes) -> Response | None:
+        """Give a message, or each of a batch, to `take`; return the response it returns. What is neither is skipped.
 
-
-async def follow(response: HTTPResponse, cursor: Cursor, take: Take) -> Response | None:
-    """Give each message of an event stream to `take`; return the response it returns, or None at the end of the stream.
-
-    An event that is not a message is skipped. Raises `ConnectionClosed`, and `RemoteProtocolError` for an event that
-    is too large.
-    """
-    decoder = Decoder(cursor.max_message)
-    if response.header("content-encoding") is not None:  # a few bytes could keep the event loop busy for long
-        raise RemoteProtocolError("The event stream is compressed, which was not asked for")
-    while (chunk := await response.chunk()) is not None:
-        for event in decoder.feed(chunk):
-            if event.data and event.event == "message":
-                found = None
-                for message in messages_in(event.data, cursor):
-                    found = await take(message) or found
-                if found is not None:
-                    return found
-        if decoder.last_event_id.isprintable():  # another would not go into a header
-            cursor.last_event_id = decoder.last_event_id or cursor.last_event_id
-        cursor.retry = decoder.retry or cursor.retry
-    return None
-
-
-def messages_in(data: bytes, cursor: Cursor) -> Iterator[Message]:
-    """Read the message, or the batch of messages, of an event; what is neither is skipped.
-
-    Raises `RemoteProtocolError` for a malformed response to the request that waits for one.
-    """
-    try:
-        texts = split_batch(data) if cursor.batches and is_batch(data) else [data]
-    except BadMessage as bad:
-        texts = []
-        log.warning("skipped a batch of the server's that cannot be read: %s", bad.message)
-    for text in texts:
+        Raises `RemoteProtocolError` for a malformed response to the request that waits for one.
+        """
         try:
-            yield decode(text, remark=_remark)
+            texts = split_batch(text) if self.batches and is_batch(text) else [text]
         except BadMessage as bad:
-            if bad.id is not None and bad.id == cursor.id:
-                raise RemoteProtocolError(f"The response is not a JSON-RPC message: {bad.message}") from bad
-            log.warning("skipped an event of the server's that is not a JSON-RPC message: %s", bad.message)
+            self._skip(bad)
+            return None
+        found = None
+        for each in texts:
+            try:
+                message = decode(each, remark=remark)
+            except BadMessage as bad:
+                self._skip(bad)
+            else:
+                found = await self.take(message) or found
+        return found
+
+    def _skip(self, bad: BadMessage) -> None:
+        if bad.id is not None and bad.id == self.id:
+            raise RemoteProtocolError(f"The response is not a JSON-RPC message: {bad.message}") from bad
+        log.warning("skipped what a server sent, which is not a JSON-RPC message: %s", bad.message)
+        self.trouble = f": {bad.message}"
+
+    async def follow(self, response: HTTPResponse) -> Response | None:
+        """Read an event stream up to the response. None: it ended, or broke, without.
+
+        Raises `RemoteProtocolError` as `read` does, and for an event that is too large.
+        """
+        decoder = Decoder(self.max_message)
+        if response.header("content-encoding") is not None:  # a few bytes could keep the event loop busy for long
+            raise RemoteProtocolError("The event stream is compressed, which was not asked for")
+        try:
+            while (chunk := await response.chunk()) is not None:
+                for event in decoder.feed(chunk):
+                    found = await self.read(event.data) if event.data and event.event == "message" else None
+                    if found is not None:
+                        return found
+                if decoder.last_event_id.isprintable():  # another would not go into a header
+                    self.last_event_id = decoder.last_event_id or self.last_event_id
+                self.retry = decoder.retry or self.retry
+        except ConnectionClosed as error:
+            self.trouble = f": {error}"
+        return None
 
 
-def response_in(body: bytes, url: str, id: RequestId) -> Response:
-    """Read the body of the response to request `id`. Raises `RemoteProtocolError`."""
-    try:
-        message = decode(body, remark=_remark)
-    except BadMessage as bad:
-        raise RemoteProtocolError(f"{url} answered with a body that is not a message: {bad.message}") from bad
-    if isinstance(message, Response) and (message.id in (id, None) or message.id == str(id)):
-        return message
-    raise RemoteProtocolError(f"{url} answered with a message that is not the response to this request")
-
-
-class _ErrorBody(Struct):
-    """An error response as servers write it for HTTP, often with a null id."""
-
-    error: ErrorObject
-
-
-_error_decoder = msgspec.json.Decoder(_ErrorBody)
-
-
-async def read_refusal(url: str, response: HTTPResponse, id: RequestId | None) -> Failure:
+async def refusal(url: str, response: HTTPResponse, id: RequestId | None = None) -> Failure | None:
     """Read a response whose status is an error: the JSON-RPC error in its body, if it answers request `id`.
 
-    Raises `HTTPRefused` when the body holds none, or the status alone counts.
+    None: its status is none. Raises `HTTPRefused` when the body holds no such error, or the status alone counts.
     """
     status = response.status
+    if 200 <= status < 300:
+        return None
     body = await response.start(_ERROR_BYTES)
     failure = None
     if id is not None and status not in _ONLY_STATUS_COUNTS:
-        with contextlib.suppress(*UNREADABLE):
-            failure = Failure(_error_decoder.decode(body).error, id)
+        with contextlib.suppress(BadMessage):
+            message = decode(body)
+            failure = Failure(message.error, id) if isinstance(message, Failure) else None
     if failure is not None and 400 <= status < 500:
         return failure
     text = "".join(each if each.isprintable() else " " for each in body[:_SHOWN_BYTES].decode(errors="replace"))
@@ -148,9 +123,3 @@ async def read_refusal(url: str, response: HTTPResponse, id: RequestId | None) -
     if challenge is not None and status in _ONLY_STATUS_COUNTS:
         told += f"; it wants an Authorization header, and says {challenge[:_SHOWN_BYTES]!a}"
     raise HTTPRefused(told, status, failure)
-
-
-async def check_accepted(url: str, response: HTTPResponse) -> None:
-    """Read the response to what is not a request. Raises `HTTPRefused`."""
-    if not 200 <= response.status < 300:
-        await read_refusal(url, response, None)

@@ -14,7 +14,6 @@ import errno
 import socket
 import weakref
 from collections.abc import Mapping
-from contextvars import ContextVar
 from functools import partial
 from io import BytesIO
 from typing import Any, Self
@@ -48,9 +47,6 @@ _METHOD_KEPT = frozenset({307, 308})
 _TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS)
 _FAILURES = (aiohttp.ClientError, OSError)
 
-_dialled: ContextVar[list[Any]] = ContextVar("_dialled")
-"""The addresses that were connected to for the request that is being sent."""
-
 
 class Endpoint:
     """One URL, and the connections to it. `headers` go out with every request. Belongs to one event loop.
@@ -78,17 +74,15 @@ class Endpoint:
     async def post(self, headers: Mapping[str, str], body: bytes, *, repeatable: bool = False) -> "HTTPResponse":
         """POST `body` and follow redirects. Raises as `request` does, `HTTPRefused` and `RemoteProtocolError`.
 
-        One that is `repeatable` is sent once more when a connection that was kept turns out to be closed: servers may
-        close it at the very moment it is used.
+        One that is `repeatable` is sent once more when its connection ends without an answer: servers may close one
+        that was kept at the very moment it is used.
         """
         url = self._target
         for _ in range(MAX_REDIRECTS):
-            dialled: list[Any] = []
-            _dialled.set(dialled)
             try:
                 response = await self.request("POST", headers, body, url)
-            except ConnectionClosed:
-                if dialled or not repeatable:
+            except ConnectionClosed as error:
+                if isinstance(error, ConnectFailed) or not repeatable:
                     raise
                 response = await self.request("POST", headers, body, url)
             if response.status not in _REDIRECTS:
@@ -109,10 +103,9 @@ class Endpoint:
         session = self._session or self._open()
         data = BytesIO(body) if body is not None and len(body) > WHOLE_BYTES else body
         fields = {**self._headers, **headers}  # as headers of the session they would be shown to a proxy
-        once = () if method == "POST" else (partial(_told, self.url),)
         try:
             response = await session.request(
-                method, url or self._target, headers=fields, data=data, allow_redirects=False, middlewares=once
+                method, url or self._target, headers=fields, data=data, allow_redirects=False
             )
         except _FAILURES as error:
             raise _failure(error, self.url) from error
@@ -153,23 +146,11 @@ class Endpoint:
             await self._session.close()
 
 
-# Neither refers to the endpoint, which could not be let go of otherwise.
-
-
 def _dial(sockets: "weakref.WeakSet[socket.socket]", info: tuple[Any, ...]) -> socket.socket:
     """Make the socket of a new connection, for an address as `getaddrinfo` gives it."""
     made = socket.socket(*info[:3])
     sockets.add(made)
-    _dialled.get([]).append(info)
     return made
-
-
-async def _told(url: str, request: aiohttp.ClientRequest, send: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
-    """Turn failures into errors of ours here, so that aiohttp does not repeat a GET or DELETE by itself."""
-    try:
-        return await send(request)
-    except _FAILURES as error:
-        raise _failure(error, url) from error
 
 
 class _Pool(aiohttp.TCPConnector):
@@ -220,12 +201,10 @@ class HTTPResponse:
 
     async def start(self, limit: int) -> bytes:
         """Return the first `limit` bytes of the body, or fewer if it is shorter. Raises `ConnectionClosed`."""
-        parts: list[bytes] = []
-        size = 0
-        while size < limit and (part := await self.chunk()) is not None:
-            parts.append(part)
-            size += len(part)
-        return b"".join(parts)[:limit]
+        body = bytearray()
+        while len(body) < limit and (part := await self.chunk()) is not None:
+            body += part
+        return bytes(body[:limit])
 
 
 def within_origin(url: URL, location: str) -> URL | None:
@@ -251,26 +230,20 @@ def _proxy_for(target: URL, url: str) -> str | None:
     return proxy
 
 
-# What went wrong. The first row that fits says why.
-
-_OBSTACLES: tuple[tuple[type[Exception], str], ...] = (
+_UNREACHED = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError, aiohttp.ClientHttpProxyError)
+_CAUSES: tuple[tuple[type[Exception], str], ...] = (
     (aiohttp.ClientProxyConnectionError, "the proxy of the environment, {place}, does not answer ({why})"),
     (aiohttp.ClientConnectorDNSError, "no address is known for the host {error.host} ({why})"),
-    (
-        aiohttp.ClientConnectorCertificateError,
-        "certificate not trusted ({why}); SSL_CERT_FILE may name its issuer",
-    ),
+    (aiohttp.ClientConnectorCertificateError, "certificate not trusted ({why}); SSL_CERT_FILE may name its issuer"),
     (aiohttp.ClientConnectorSSLError, "no TLS at {place} ({why}); a URL of a server without TLS begins with http://"),
-    (aiohttp.ClientConnectorError, "{why}"),
     (aiohttp.ConnectionTimeoutError, f"no connection came about within {CONNECT_SECONDS:g} s"),
     (aiohttp.ClientHttpProxyError, "the proxy that the environment names answered {error.status}"),
-)
-_LOSSES: tuple[tuple[type[Exception], str], ...] = (
     (aiohttp.ClientResponseError, "the answer is not HTTP ({why!a:.100}); a URL with TLS begins with https://"),
     (aiohttp.ServerDisconnectedError, "the server closed the connection before it answered"),
     (aiohttp.ClientPayloadError, "the server broke off in the middle of its answer"),
     (Exception, "{why}"),
 )
+"""What went wrong. The first row that fits says why."""
 
 
 def _failure(error: Exception, url: str) -> ConnectionClosed:
@@ -280,8 +253,7 @@ def _failure(error: Exception, url: str) -> ConnectionClosed:
     place = f"{getattr(error, 'host', '')}:{getattr(error, 'port', '')}"
     if getattr(cause, "errno", None) == errno.ECONNREFUSED:
         why = f"nothing listens at {place}"
-    for kind, text in _OBSTACLES:
-        if isinstance(error, kind):
-            return ConnectFailed(f"Cannot connect to {url}: {text.format(error=error, place=place, why=why)}")
-    text = next(text for kind, text in _LOSSES if isinstance(error, kind))
-    return ConnectionClosed(f"Lost {url}: {text.format(why=why)}")
+    told = next(text for kind, text in _CAUSES if isinstance(error, kind)).format(error=error, place=place, why=why)
+    if isinstance(error, _UNREACHED):
+        return ConnectFailed(f"Cannot connect to {url}: {told}")
+    return ConnectionClosed(f"Lost {url}: {told}")

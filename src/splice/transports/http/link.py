@@ -14,14 +14,13 @@ from contextlib import contextmanager
 from functools import partial
 
 from splice.errors import ConnectionClosed, HTTPRefused, RemoteProtocolError
-from splice.protocol.jsonrpc import MAX_MESSAGE_BYTES, Message, Notification, Request, Response, is_batch
+from splice.protocol.jsonrpc import MAX_MESSAGE_BYTES, Message, Notification, Request, Response
 from splice.protocol.notifications import CANCELLED
 from splice.protocol.versions import Facts
 from splice.rules.http.headers import EVENT_STREAM, SESSION_HEADER, is_plain, standard_headers
 from splice.transports.base import Link, Outgoing, Receiver
 from splice.transports.channel import reason_of, written
 from splice.transports.http import answers
-from splice.transports.http.answers import Cursor
 from splice.transports.http.client_session import ClientSession
 from splice.transports.http.fetch import Endpoint, HTTPResponse
 from splice.transports.tasks import Stretch, finish
@@ -46,7 +45,6 @@ class HTTPLink(Link):
         self._receiver = receiver
         self._max_message = max_message
         self._facts: Facts | None = None
-        self._batches = False
         self._offered_session: str | None = None
         self._session: ClientSession | None = None
         self._running: set[Stretch] = set()
@@ -58,7 +56,6 @@ class HTTPLink(Link):
         The session of a version that has them is the one that the last response before the agreement named.
         """
         self._facts = facts
-        self._batches = facts is not None and facts.batches
         self._session = None
         if facts is not None and not facts.mirrored_headers:
             self._session = ClientSession(
@@ -89,7 +86,7 @@ class HTTPLink(Link):
     async def notify(self, note: Notification) -> None:
         """POST a notification. Raises as `exchange` does."""
         with self._sending(), await self._post(self._headers(note.method, None), written(note)) as response:
-            await answers.check_accepted(self._endpoint.url, response)
+            await answers.refusal(self._endpoint.url, response)
 
     async def close(self) -> None:
         """End the session and close all connections, even while being cancelled."""
@@ -138,51 +135,35 @@ class HTTPLink(Link):
     # The body of a response.
 
     async def _read(self, outgoing: Outgoing, response: HTTPResponse) -> Response:
-        url, status, media = self._endpoint.url, response.status, response.media_type
-        if not 200 <= status < 300:
-            return await answers.read_refusal(url, response, outgoing.id)
-        if self._facts is None:
+        url, facts, media = self._endpoint.url, self._facts, response.media_type
+        refused = await answers.refusal(url, response, outgoing.id)
+        if refused is not None:
+            return refused
+        if facts is None:
             self._offered_session = session = response.header(SESSION_HEADER) or None
             if session is not None and not is_plain(session):
                 raise RemoteProtocolError(f"{url} gave a session id that is not visible ASCII: {session[:100]!a}")
+        batches = facts is not None and facts.batches
+        reading = answers.Reading(partial(self._take, outgoing), outgoing.id, batches, self._max_message)
         if "json" in media:
-            body = await response.body(self._max_message)
-            if self._batches and is_batch(body):
-                return await self._read_batch(outgoing, body)
-            return answers.response_in(body, url, outgoing.id)
-        if media == EVENT_STREAM:
-            return await self._read_stream(response, outgoing)
-        raise HTTPRefused(f"{url} answered HTTP {status} with content type {media!a}", status)
-
-    async def _read_batch(self, outgoing: Outgoing, body: bytes) -> Response:
-        """Act on all messages of a batch, and return the response in it. Raises `RemoteProtocolError`."""
-        found = None
-        for message in answers.messages_in(body, Cursor(outgoing.id, self._batches)):
-            found = await self._take(outgoing, message) or found
-        if found is None:
-            raise RemoteProtocolError(f"{self._endpoint.url} answered with a batch without the response")
-        return found
-
-    async def _read_stream(self, response: HTTPResponse, outgoing: Outgoing) -> Response:
-        """Follow a stream to the response; a stream that breaks is resumed where the server allows it."""
-        cursor = Cursor(outgoing.id, self._batches, max_message=self._max_message)
-        take = partial(self._take, outgoing)
-        found = lost = None
-        try:
-            found = await answers.follow(response, cursor, take)
-        except ConnectionClosed as error:
-            lost = error
-        if found is None and self._session is not None:
-            found = await self._session.resume(cursor, take)
-        if found is None:
-            raise ConnectionClosed(f"{self._endpoint.url} ended the stream before the response") from lost
+            found = await reading.read(await response.body(self._max_message))
+            if found is None:
+                raise RemoteProtocolError(f"{url} answered without the response to this request{reading.trouble}")
+        elif media == EVENT_STREAM:
+            found = await reading.follow(response)
+            if found is None and self._session is not None:
+                found = await self._session.resume(reading)
+            if found is None:
+                raise ConnectionClosed(f"{url} ended the stream before the response{reading.trouble}")
+        else:
+            raise HTTPRefused(f"{url} answered HTTP {response.status} with content type {media!a}", response.status)
         return found
 
     async def _take(self, outgoing: Outgoing, message: Message) -> Response | None:
-        """Act on a message from the stream of a request; return it if it is the response."""
+        """Act on a message in the answer to a request; return it if it is the response."""
         if isinstance(message, Notification) and message.method != CANCELLED.name:
             await outgoing.hear(message)
-        elif isinstance(message, Response) and message.id == outgoing.id:
+        elif isinstance(message, Response) and (message.id in (outgoing.id, None) or message.id == str(outgoing.id)):
             return message
         elif self._session is not None:
             await self._session.take(message)
