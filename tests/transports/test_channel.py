@@ -88,7 +88,6 @@ async def test_notifications_about_nothing_in_flight_are_heard() -> None:
     peer = Peer()
     await peer.say(note("hello"), progress(1, 1), cancel(1))
     assert [each.method for each in peer.noted] == ["hello"]
-    assert not peer.channel.note(Notification("hello"))
 
 
 async def test_a_cancelled_request_is_stopped_and_never_answered() -> None:
@@ -143,7 +142,7 @@ async def test_no_work_begins_while_the_peer_does_not_read() -> None:
     assert peer.heard == [answer(99, {"good": True})]
 
 
-# The same in the caller's task.
+# The same for a caller who waits.
 
 
 class Posted:
@@ -157,7 +156,7 @@ class Posted:
         return asyncio.create_task(self.peer.channel.answer(exchange))
 
 
-async def test_answering_in_the_callers_task_returns_the_response() -> None:
+async def test_a_caller_who_waits_gets_the_response() -> None:
     peer = Peer()
     post = Posted(peer)(1)
     await settle()
@@ -188,7 +187,7 @@ async def test_nothing_is_returned_for_what_the_peer_cancelled() -> None:
     peer = Peer()
     post = Posted(peer)(1)
     await settle()
-    assert peer.channel.note(Notification("notifications/cancelled", Raw(b'{"requestId":1}')))
+    peer.channel.take(Notification("notifications/cancelled", Raw(b'{"requestId":1}')))
     assert await post is None
     assert peer.cancelled == [1]
 
@@ -220,7 +219,7 @@ async def test_a_caller_who_is_cancelled_leaves_nothing_behind() -> None:
     assert peer.channel.table.owed == 0
 
 
-async def test_a_lost_channel_stops_what_is_answered_in_a_callers_task() -> None:
+async def test_a_lost_channel_stops_what_callers_wait_for() -> None:
     peer = Peer()
     posts = [Posted(peer)(id) for id in (1, 2)]
     await settle()
@@ -527,7 +526,8 @@ async def test_a_drain_does_not_wait_for_answers_that_cannot_come() -> None:
     await peer.say(ask(1, "work"))
     async with asyncio.timeout(1):
         await peer.channel.drain(60)
-    assert code_of(peer.heard[1]) == -32603
+    assert peer.heard[1]["method"] == "notifications/cancelled"
+    assert code_of(peer.heard[2]) == -32603
 
 
 async def test_an_idle_channel_drains_at_once() -> None:

@@ -23,7 +23,7 @@ from splice.rules.http.headers import check_header
 from splice.rules.http.urls import shown_url
 from splice.transports.base import Link, Receiver, Service
 from splice.transports.memory import MemoryLink
-from splice.transports.stdio.client import spawn
+from splice.transports.stdio.client import StdioLink
 
 _SHOWN_NAME = 60
 
@@ -95,8 +95,9 @@ class StdioServer:
 
     async def connect(self, receiver: Receiver) -> Link:
         """Start the process."""
-        options: dict[str, Any] = {"env": self.env, "cwd": self.cwd, "on_stderr": self.on_stderr}
-        return await spawn(self.command, name=self.name, receiver=receiver, max_message=self.max_message, **options)
+        link = StdioLink(self.name, receiver, self.on_stderr, self.max_message)
+        await link.start(self.command, self.env, self.cwd)
+        return link
 
 
 class HTTPServer:

@@ -4,8 +4,8 @@ A channel moves no bytes. What arrives is given to it message by message, and it
 rules hold for a pipe, for an HTTP session and for a test. There is no reader task and no queue: each message is acted
 upon when it is given, and a task exists only per request that is being answered.
 
-Two ways in: `take` answers a request in a task of its own and sends the response; `answer` answers it in the
-caller's task and returns the response, as an HTTP POST wants it. Two ways out: `request` for what a client sends,
+Two ways in: `take` answers a request and sends the response; `answer` returns it to the caller, as an HTTP POST wants
+it. Two ways out: `request` for what a client sends,
 `ask` for what a server asks while it answers. All bookkeeping is the exchange table's.
 
 https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation
@@ -16,14 +16,7 @@ import logging
 from collections.abc import Callable, Coroutine
 from typing import Any, NamedTuple, TypeAlias
 
-from splice.errors import (
-    ConnectionClosed,
-    InternalError,
-    LocalProtocolError,
-    MCPError,
-    RemoteProtocolError,
-    RequestTimeout,
-)
+from splice.errors import ConnectionClosed, InternalError, LocalProtocolError, RemoteProtocolError, RequestTimeout
 from splice.protocol import jsonrpc
 from splice.protocol.jsonrpc import BadMessage, Failure, Message, Notification, Request, Response, encode, failure
 from splice.protocol.lifecycle import INITIALIZE
@@ -31,7 +24,7 @@ from splice.protocol.notifications import CANCELLED, PROGRESS
 from splice.rules.eras import names_its_version
 from splice.rules.exchanges import ExchangeTable, cancellation
 from splice.transports.base import Exchange, Hear, Outgoing, Sender
-from splice.transports.tasks import Background, Stretch
+from splice.transports.tasks import Background
 
 CLEAN_UP_SECONDS = 1.0
 """How long cancelled work may take to end."""
@@ -51,36 +44,23 @@ Serve: TypeAlias = Callable[["ChannelExchange"], Coroutine[Any, Any, Response]]
 log = logging.getLogger("splice.transport")
 
 
-class Stopped(Exception):
-    """The peer cancelled the request that is being answered, or is gone."""
-
-
 class ChannelExchange(Exchange):
     """A request that arrived on a channel. HTTP subclasses it: its streams are its own."""
 
-    __slots__ = ("channel", "stretch", "task")
+    __slots__ = ("channel", "task")
 
-    task: asyncio.Task[Any]
-    """The task that works on the answer, once the request was accepted."""
+    task: asyncio.Task[None]
+    """Works on the answer, once the request was accepted."""
 
     def __init__(self, channel: "Channel", request: Request, sender: Sender) -> None:
         self.request = request  # written out: a call of the base class costs as much as all of this
         self.sender = sender
         self.channel = channel
-        self.stretch: Stretch | None = None
-        """The part of the task that works on the answer; None when it is the whole task."""
 
     @property
     def is_open(self) -> bool:
         """It is neither answered nor cancelled."""
         return self.channel.table.is_open(self.request.id, self)
-
-    def stop(self) -> None:
-        """Cancel the work on the answer."""
-        if self.stretch is not None:
-            self.stretch.end(Stopped())
-        else:
-            self.task.cancel()
 
     async def notify(self, note: Notification) -> None:
         """Send a notification, unless the request is answered or cancelled already."""
@@ -98,7 +78,7 @@ class _Waiting(NamedTuple):
     outgoing: Outgoing
     future: asyncio.Future[Response]
 
-    def fail(self, reason: MCPError) -> None:
+    def fail(self, reason: Exception) -> None:
         if not self.future.done():
             self.future.set_exception(reason)
             self.future.exception()  # whoever waits may be gone: then it is nobody's business
@@ -138,18 +118,31 @@ class Channel:
         send = send or self.send
         exchange = ChannelExchange(self, message, self._sender)
         refusal = self.table.accept(message.id, exchange)
-        if refusal is not None:
-            if self._writable is None:  # refusals would only pile up for a peer that does not read
-                send(failure(message.id, refusal))
-            return None
-        exchange.task = task = self._loop.create_task(self._answer(exchange, send))
-        return task
+        if refusal is None:
+            exchange.task = self._loop.create_task(self._answer(exchange, send))
+            return exchange.task
+        if self._writable is None:  # refusals would only pile up for a peer that does not read
+            send(failure(message.id, refusal))
+        return None
 
     def take_other(self, message: Notification | Response, hear: Hear) -> None:
         """Act on a notification or a response; what is about no request in flight is for `hear`."""
         if not isinstance(message, Notification):
-            self.settle(message)
-        elif not self.note(message):
+            waiting = None if message.id is None else self._waiting_for(message.id)
+            if waiting is None:
+                log.debug("ignored a response nobody waits for: id %r", message.id)
+            elif not waiting.future.done():
+                waiting.future.set_result(message)
+        elif message.method == CANCELLED.name:
+            exchange = self.table.take_cancelled(message)
+            if exchange is not None:
+                log.debug("request %r is cancelled: %r", exchange.request.id, bytes(message.params))
+                exchange.task.cancel()
+        elif message.method == PROGRESS.name:
+            waiting = self.table.take_progress(message)
+            if waiting is not None:
+                self._background.start(waiting.outgoing.hear(message))
+        else:
             self._background.start(hear(message))
 
     def take_batch(self, texts: list[bytes], hear: Hear, reject: Callable[[BadMessage], None]) -> list[Request]:
@@ -170,7 +163,7 @@ class Channel:
                     reject(bad)
         return requests
 
-    async def _answer(self, exchange: ChannelExchange, send: Send) -> None:
+    async def _answer(self, exchange: ChannelExchange, send: Callable[[Response], None]) -> None:
         if self._writable is not None:  # work for a peer that does not take its results would only pile them up
             await self._writable.wait()
         try:
@@ -186,45 +179,25 @@ class Channel:
             send(response)
 
     async def answer(self, exchange: ChannelExchange) -> Response | None:
-        """Answer a request in the caller's task. None: it was cancelled, or the channel ended, and nobody waits.
+        """Answer a request for a caller who waits; cancelling the caller cancels the work.
 
-        Raises `RPCError` for a request that may not begin: its id is in flight already, or too many are.
+        None: it was cancelled by the peer, or the channel ended, and nobody waits. Raises `RPCError` for a request that
+        may not begin: its id is in flight already, or too many are.
         """
         refusal = self.table.accept(exchange.request.id, exchange)
         if refusal is not None:
             raise refusal
+        responses: list[Response] = []
+        exchange.task = self._loop.create_task(self._answer(exchange, responses.append))
         try:
-            with Stretch() as stretch:
-                exchange.stretch, exchange.task = stretch, stretch.task
-                response = await self._serve(exchange)
-        except Stopped:
-            return None
+            await exchange.task
+        except asyncio.CancelledError:
+            caller = asyncio.current_task()
+            if caller is not None and caller.cancelling():
+                raise
         finally:
-            wanted = self.table.finish(exchange.request.id, exchange)
-        return response if wanted else None
-
-    def note(self, note: Notification) -> bool:
-        """Act on a notification about a request in flight. False: it is about something else, nothing was done."""
-        if note.method == CANCELLED.name:
-            exchange = self.table.take_cancelled(note)
-            if exchange is not None:
-                log.debug("request %r is cancelled: %r", exchange.request.id, bytes(note.params))
-                exchange.stop()
-        elif note.method == PROGRESS.name:
-            waiting = self.table.take_progress(note)
-            if waiting is not None:
-                self._background.start(waiting.outgoing.hear(note))
-        else:
-            return False
-        return True
-
-    def settle(self, response: Response) -> None:
-        """Give a response to the request of ours that waits for it, if one does."""
-        waiting = None if response.id is None else self._waiting_for(response.id)
-        if waiting is None:
-            log.debug("ignored a response nobody waits for: id %r", response.id)
-        elif not waiting.future.done():
-            waiting.future.set_result(response)
+            self.table.finish(exchange.request.id, exchange)  # it may have been cancelled before it began
+        return responses[0] if responses else None
 
     def discredit(self, bad: BadMessage) -> bool:
         """Fail the request of ours that a text answers which is not a message. False: it answers none."""
@@ -311,14 +284,13 @@ class Channel:
 
         The peer is not heard any more: what we asked of it fails at once.
         """
-        for _, waiting in self.table.give_up():
-            waiting.fail(ConnectionClosed("The connection is being closed"))
+        self.leave(ConnectionClosed("The connection is being closed"))
         await _wait_for(self.table.inbound, seconds)
         late = self.table.inbound
         for exchange in late:
             self.table.cancel(exchange.request.id)
             self.send(failure(exchange.request.id, InternalError("The server is shutting down: not finished")))
-            exchange.stop()
+            exchange.task.cancel()
         await _wait_for(late, CLEAN_UP_SECONDS)
 
     def end(self, reason: ConnectionClosed) -> list[ChannelExchange]:
@@ -332,7 +304,7 @@ class Channel:
         for _, waiting in outbound:
             waiting.fail(reason)
         for exchange in inbound:
-            exchange.stop()
+            exchange.task.cancel()
         return inbound
 
     async def lost(self, reason: ConnectionClosed) -> None:

@@ -82,25 +82,25 @@ class LineChannel(Channel):
     def feed(self, data: bytes) -> None:
         """Take bytes that arrived and act on each message that is complete."""
         for line in self.lines.feed(data):
-            if isinstance(line, BadMessage):
-                self._reject(line)
-            else:
-                self._take_text(line)
+            try:
+                self._take_line(line)
+            except BadMessage as bad:
+                if not self.discredit(bad):
+                    self._refuse(bad, self.send)
 
-    def _take_text(self, text: bytes) -> None:
-        try:
-            if not is_batch(text):
-                message = decode(text, remark=self.remark)
-                if self.takes_requests or not isinstance(message, Request):
-                    self.take(message)
-                else:
-                    self.remark(f"ignored its request {message.method!a}: servers of this version send none")
-            elif self.batches():
-                self._answer_batch(split_batch(text))
-            else:
-                self._reject(refusal("Invalid request: the protocol version has no batches; send one message", text))
-        except BadMessage as bad:
-            self._reject(bad)
+    def _take_line(self, line: bytes | BadMessage) -> None:
+        if isinstance(line, BadMessage):
+            raise line
+        if is_batch(line):
+            if not self.batches():
+                raise refusal("Invalid request: the protocol version has no batches; send one message", line)
+            self._answer_batch(split_batch(line))
+            return
+        message = decode(line, remark=self.remark)
+        if self.takes_requests or not isinstance(message, Request):
+            self.take(message)
+        else:
+            self.remark(f"ignored its request {message.method!a}: servers of this version send none")
 
     def _answer_batch(self, texts: list[bytes]) -> None:
         """Act on a batch. One array holds the responses, once all are there."""
@@ -114,10 +114,6 @@ class LineChannel(Channel):
 
         asyncio.gather(*tasks, return_exceptions=True).add_done_callback(ended)
 
-    def _reject(self, bad: BadMessage) -> None:
-        if not self.discredit(bad):
-            self._refuse(bad, self.send)
-
     def _refuse(self, bad: BadMessage, send: Send) -> None:
         if self._skip is None:
             send(bad.response())
@@ -126,15 +122,13 @@ class LineChannel(Channel):
 
     def _put(self, message: Message) -> None:
         """Send a message: now, if no other can be expected in this turn of the event loop."""
-        data = written(message)
-        if isinstance(message, Request):
-            last = self.table.waiting == 1
-        else:  # a failure may be one of many refusals
-            last = isinstance(message, Success) and not self.table.owed
+        # a failure may be one of many refusals
+        answers = isinstance(message, Success) and not self.table.owed
+        last = answers or (isinstance(message, Request) and self.table.waiting == 1)
         if last and self._gather.empty:
-            self._write(data + b"\n")
+            self._write(written(message) + b"\n")
             return
-        self._gather.put(data)
+        self._gather.put(written(message))
         if last:
             self._gather.flush()
 

@@ -4,7 +4,9 @@ import asyncio
 import logging
 from collections.abc import Coroutine
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
+
+T = TypeVar("T")
 
 log = logging.getLogger("splice.transport")
 
@@ -53,19 +55,19 @@ class Background:
     __slots__ = ("_tasks",)
 
     def __init__(self) -> None:
-        self._tasks: dict[asyncio.Task[None], None] = {}  # a set would cost each idle session 150 bytes more
+        self._tasks: dict[asyncio.Task[Any], None] = {}  # a set would cost each idle session 150 bytes more
 
     def __len__(self) -> int:
         return len(self._tasks)
 
-    def start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+    def start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         """Run `work` until it ends or the owner does; what it raises is logged."""
         task = asyncio.get_running_loop().create_task(work)
         self._tasks[task] = None
         task.add_done_callback(self._ended)
         return task
 
-    def _ended(self, task: asyncio.Task[None]) -> None:
+    def _ended(self, task: asyncio.Task[Any]) -> None:
         self._tasks.pop(task, None)
         if not task.cancelled() and (error := task.exception()) is not None:
             log.error("a callback failed", exc_info=error)

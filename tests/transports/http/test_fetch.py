@@ -64,7 +64,6 @@ async def test_a_refused_redirect_shows_no_secrets(location: str) -> None:
 
 
 def test_only_http_urls_are_taken() -> None:
-    assert Endpoint("https://example.com/mcp", {}).url == "https://example.com/mcp"
     for text in ("", "example.com", "ftp://h/", "javascript:alert(1)", "http://"):
         with pytest.raises(ValueError, match="not an HTTP URL"):
             Endpoint(text, {})
@@ -422,14 +421,14 @@ async def test_a_tunnel_through_the_proxy_for_https(environment: pytest.MonkeyPa
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "127.8.8.8", "a.localhost"])
 def test_this_machine_is_reached_without_a_proxy(environment: pytest.MonkeyPatch, host: str) -> None:
     environment.setenv("HTTP_PROXY", "http://proxy.invalid:1")
-    assert Endpoint(f"http://{host}:1/mcp", {})._proxy is None
+    assert fetch._proxy_for(URL(f"http://{host}:1/mcp"), "this") is None
 
 
 @pytest.mark.parametrize(("listed", "goes_round"), [("example.com", True), (".com", True), ("*", True), ("b.c", False)])
 def test_hosts_that_need_no_proxy(environment: pytest.MonkeyPatch, listed: str, goes_round: bool) -> None:
     environment.setenv("HTTP_PROXY", "http://proxy.invalid:1")
     environment.setenv("NO_PROXY", listed)
-    assert (Endpoint("http://mcp.example.com/mcp", {})._proxy is None) == goes_round
+    assert (fetch._proxy_for(URL("http://mcp.example.com/mcp"), "this") is None) == goes_round
 
 
 async def test_a_proxy_that_cannot_be_used(environment: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ import pytest
 import uvloop
 
 from splice.errors import ConnectionClosed, RemoteProtocolError
-from splice.protocol.jsonrpc import Failure, Notification, Request, Response, Success, raw
+from splice.protocol.jsonrpc import MAX_ANSWER_BYTES, Failure, Notification, Request, Response, Success, raw
 from splice.protocol.versions import FACTS
 from splice.transports.base import Receiver
 from splice.transports.stdio import client as stdio
@@ -121,9 +121,11 @@ Call = Callable[..., Awaitable[Any]]
 
 
 @asynccontextmanager
-async def child(source: str = SERVER, receiver: Receiver | None = None, **options: Any) -> AsyncIterator[StdioLink]:
-    command = [sys.executable, "-I", "-S", "-c", source]
-    link = await stdio.spawn(command, name="fake", receiver=receiver or Taking(), **options)
+async def child(
+    source: str = SERVER, receiver: Receiver | None = None, max_message: int = MAX_ANSWER_BYTES, **options: Any
+) -> AsyncIterator[StdioLink]:
+    link = StdioLink("fake", receiver or Taking(), max_message=max_message)
+    await link.start([sys.executable, "-I", "-S", "-c", source], **options)
     try:
         yield link
     finally:
@@ -196,7 +198,7 @@ async def test_only_a_little_of_our_environment_is_inherited(monkeypatch: pytest
 @pytest.mark.parametrize("command", ["/no/such/program", "nul\0byte"])
 async def test_a_program_that_cannot_be_started(command: str) -> None:
     with pytest.raises(ConnectionClosed, match="Cannot start"):
-        await stdio.spawn([command], receiver=Taking())
+        await StdioLink("fake", Taking()).start([command])
 
 
 @pytest.mark.parametrize(
@@ -247,7 +249,7 @@ async def test_junk_on_stdout_is_skipped_counted_and_reported(caplog: pytest.Log
         with caplog.at_level(logging.WARNING, "splice.client"):
             assert await call(link, "junk", {"bytes": 17 * 1024 * 1024}) == "done"
             assert await call(link, "echo", 1) == 1
-        assert len(caplog.records) == 6
+        assert len(caplog.records) == 5
         assert all("fake" in record.message for record in caplog.records)
         with pytest.raises(ConnectionClosed, match="lines of its output were not JSON-RPC messages"):
             await exchange(link, "die", {"code": 0})
@@ -261,7 +263,9 @@ async def test_junk_is_shown_but_cannot_write_on_the_terminal(caplog: pytest.Log
         assert await call(link, "junk", {"bytes": 500}) == "done"
     said = [record.getMessage() for record in caplog.records]
     assert JUNK_SHOWN in said[2]
-    assert said[2].endswith("A server's stdout is for messages only, one on a line; its logs belong on stderr")
+    assert said[2].endswith(
+        "A server's stdout is for messages only, one on a line; its logs belong on stderr. Only the first 5 are shown"
+    )
     assert "\x1b" not in "".join(said)
     assert max(map(len, said)) < 500
 
@@ -375,7 +379,8 @@ async def test_a_child_that_does_not_read_makes_writers_wait() -> None:
 async def test_closing_tells_the_server_that_nobody_waits_any_more(tmp_path: Path) -> None:
     source = "import sys; open(sys.argv[1], 'w').write(sys.stdin.read())"
     target = tmp_path / "heard"
-    link = await stdio.spawn([sys.executable, "-I", "-S", "-c", source, str(target)], receiver=Taking())
+    link = StdioLink("fake", Taking())
+    await link.start([sys.executable, "-I", "-S", "-c", source, str(target)])
     waiting = asyncio.ensure_future(exchange(link, "slow"))
     await asyncio.sleep(0)
     await link.close()
@@ -449,7 +454,8 @@ def test_the_end_of_the_event_loop_kills_the_child(monkeypatch: pytest.MonkeyPat
             for task in asyncio.all_tasks() - {asyncio.current_task(), closing}:
                 task.cancel()
             await closing
-            assert await link._wait_for("process", seconds=LIMIT_SECONDS)
+            async with asyncio.timeout(LIMIT_SECONDS):
+                await link._exited.wait()
 
     asyncio.run(main())
     assert not is_running(pids[0])

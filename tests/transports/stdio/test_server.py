@@ -147,7 +147,8 @@ async def test_a_question_at_the_end_of_input_fails_at_once(monkeypatch: pytest.
         peer.hang_up()
         async with asyncio.timeout(1):
             await peer.task
-        assert peer.read()[1] == answer(1, "went on")
+        assert peer.read()[1]["method"] == "notifications/cancelled"
+        assert peer.read()[2] == answer(1, "went on")
         assert len(reasons) == 1
 
 

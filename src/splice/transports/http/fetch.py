@@ -66,10 +66,16 @@ class Endpoint:
         if target.user is not None:
             self._headers["Authorization"] = aiohttp.encode_basic_auth(target.user, target.password or "")
         self._headers |= headers  # of two that differ in case, the last is sent
-        self._proxy = _proxy_for(target, self.url)
-        self._session: aiohttp.ClientSession | None = None
         self._sockets: weakref.WeakSet[socket.socket] = weakref.WeakSet()
-        self._closed = False
+        self._session = aiohttp.ClientSession(
+            connector=_Pool(limit=0, keepalive_timeout=KEEP_SECONDS, socket_factory=partial(_dial, self._sockets)),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            timeout=_TIMEOUT,
+            proxy=_proxy_for(target, self.url),
+            max_line_size=MAX_FIELD_BYTES,
+            max_field_size=MAX_FIELD_BYTES,
+        )
+        weakref.finalize(self, self._session.detach)
 
     async def post(self, headers: Mapping[str, str], body: bytes, *, repeatable: bool = False) -> "HTTPResponse":
         """POST `body` and follow redirects. Raises as `request` does, `HTTPRefused` and `RemoteProtocolError`.
@@ -98,30 +104,17 @@ class Endpoint:
 
         Raises `ConnectionClosed`.
         """
-        if self._closed:
+        if self._session.closed:
             raise ConnectionClosed(f"The connection to {self.url} is closed")
-        session = self._session or self._open()
         data = BytesIO(body) if body is not None and len(body) > WHOLE_BYTES else body
         fields = {**self._headers, **headers}  # as headers of the session they would be shown to a proxy
         try:
-            response = await session.request(
+            response = await self._session.request(
                 method, url or self._target, headers=fields, data=data, allow_redirects=False
             )
         except _FAILURES as error:
             raise _failure(error, self.url) from error
         return HTTPResponse(response, self.url)
-
-    def _open(self) -> aiohttp.ClientSession:
-        self._session = aiohttp.ClientSession(
-            connector=_Pool(limit=0, keepalive_timeout=KEEP_SECONDS, socket_factory=partial(_dial, self._sockets)),
-            cookie_jar=aiohttp.DummyCookieJar(),
-            timeout=_TIMEOUT,
-            proxy=self._proxy,
-            max_line_size=MAX_FIELD_BYTES,
-            max_field_size=MAX_FIELD_BYTES,
-        )
-        weakref.finalize(self, self._session.detach)
-        return self._session
 
     def _redirected(self, url: URL, response: "HTTPResponse") -> URL:
         location = response.header("location") or ""
@@ -138,12 +131,10 @@ class Endpoint:
 
     async def close(self) -> None:
         """Close all connections, at once; nothing can be requested any more."""
-        self._closed = True
         for each in tuple(self._sockets):  # one whose peer does not read would wait for ever to be closed
             with contextlib.suppress(OSError):
                 each.shutdown(socket.SHUT_RDWR)
-        if self._session is not None:
-            await self._session.close()
+        await self._session.close()
 
 
 def _dial(sockets: "weakref.WeakSet[socket.socket]", info: tuple[Any, ...]) -> socket.socket:

@@ -12,11 +12,12 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio
 """
 
 import asyncio
+import contextlib
 import logging
 import warnings
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, cast, get_args
+from typing import Any, cast
 
 from splice.errors import ConnectFailed, ConnectionClosed
 from splice.protocol.broken import ends
@@ -25,7 +26,6 @@ from splice.protocol.lenient import Remarks
 from splice.protocol.versions import Facts
 from splice.rules.eras import is_version_of_requests
 from splice.transports.base import Link, Outgoing, Receiver, Sender
-from splice.transports.channel import ChannelExchange
 from splice.transports.lines import LineChannel
 from splice.transports.stdio import processes
 from splice.transports.tasks import finish
@@ -37,8 +37,8 @@ SILENT_GRACE_SECONDS = 0.2
 """How long one that has never said a word may take after its stdin was closed."""
 
 LAST_WORDS_SECONDS = 0.5
-"""After stdout closes or the process exits, how long to wait for the other, and for the end of stderr, before pending
-calls fail: the error tells the exit status and the end of stderr."""
+"""After stdout closes or the process exits, how long to wait for the rest before pending calls fail: the error tells
+the exit status and the end of stderr."""
 
 STDERR_BYTES = 64 * 1024
 """How much of stderr is kept."""
@@ -46,77 +46,60 @@ STDERR_BYTES = 64 * 1024
 _SHOWN_STDERR_LINES = 20
 _SHOWN_JUNK_LINES = 5
 _JUNK = """%s wrote to stdout what is not a message, skipped: %s (%s). \
-A server's stdout is for messages only, one on a line; its logs belong on stderr"""
+A server's stdout is for messages only, one on a line; its logs belong on stderr. Only the first %d are shown"""
 
 log = logging.getLogger("splice.client")
 
 
-async def spawn(
-    command: Sequence[str],
-    *,
-    receiver: Receiver,
-    env: Mapping[str, str] | None = None,
-    cwd: str | Path | None = None,
-    name: str | None = None,
-    on_stderr: Callable[[bytes], None] | None = None,
-    max_message: int = MAX_ANSWER_BYTES,
-) -> "StdioLink":
-    """Start a server and return the link to it. `name` is what errors and logs call it.
-
-    `on_stderr` is given what it writes to stderr, as it comes. `max_message` is the size of the largest message that it
-    may write, in bytes. Raises `ConnectFailed` if the program cannot be started.
-    """
-    link = StdioLink(name or Path(command[0]).name, receiver, on_stderr)
-    link.channel.lines.max_bytes = max_message
-    options: dict[str, Any] = {"env": processes.environment(env), "cwd": cwd, **processes.OWN_GROUP}
-    try:
-        await asyncio.get_running_loop().subprocess_exec(lambda: link, *command, **options)
-    except (OSError, ValueError) as error:
-        raise ConnectFailed(f"Cannot start {command[0]!r}: {error}{_hint(command[0])}") from error
-    return link
-
-
-def _hint(program: str) -> str:
-    """Say what to do about a program that is a file, and still cannot be started."""
-    return f"; to run this file, name its program too, as in: python {program}" if Path(program).is_file() else ""
-
-
-Part: TypeAlias = Literal["stdin", "stdout", "stderr", "process", "transport"]
-"""A part of a child that comes to an end; ``transport`` is the last: the event loop holds nothing of it any more."""
-
-_PARTS: tuple[Part, ...] = get_args(Part)
-"""The first three in the order of their file descriptors."""
-_VITAL: tuple[Part, ...] = ("stdin", "stdout", "process")
-"""Without one of these no call can succeed any more."""
-
-
 class StdioLink(asyncio.SubprocessProtocol, Link):
-    """The way to a server in a child process. The event loop calls it with what it sees of the child."""
+    """The way to a server in a child process. The event loop calls it with what it sees of the child.
+
+    `name` is what errors and logs call it. `on_stderr` is given what it writes to stderr, as it comes. `max_message` is
+    the size of the largest message that it may write, in bytes.
+    """
 
     _transport: asyncio.SubprocessTransport
     _input: asyncio.WriteTransport
-    _work: asyncio.Task[None]
-    """Watches the child, and in the end shuts it down."""
+    _watching: asyncio.Task[None]
 
-    def __init__(self, name: str, receiver: Receiver, on_stderr: Callable[[bytes], None] | None = None) -> None:
-        def serve(exchange: ChannelExchange) -> Coroutine[Any, Any, Response]:
-            return receiver.answer(exchange.request)
-
+    def __init__(
+        self,
+        name: str,
+        receiver: Receiver,
+        on_stderr: Callable[[bytes], None] | None = None,
+        max_message: int = MAX_ANSWER_BYTES,
+    ) -> None:
         self.name = name
         self.errors = bytearray()
         """The last of what the child wrote to stderr."""
         self._on_stderr = on_stderr
-        self.channel = LineChannel(self._write, serve, receiver.hear, Sender(kind="stdio"), skip=self._skip)
+        sender = Sender(kind="stdio")
+        self.channel = LineChannel(
+            self._write, lambda asked: receiver.answer(asked.request), receiver.hear, sender, skip=self._skip
+        )
         self.channel.remark = Remarks(log)
+        self.channel.lines.max_bytes = max_message
         self.channel.lines.remedy = "; StdioServer(..., max_message=) sets it"
-        self._closing = False
-        """We shut it down, or have done so."""
+        self._closing: asyncio.Task[None] | None = None
         self._loop = asyncio.get_running_loop()
-        self._ends: dict[Part, asyncio.Future[None]] = {part: self._loop.create_future() for part in _PARTS}
+        self._broken = asyncio.Event()
+        """The child closed its stdin or stdout, or ended: no call can succeed any more."""
+        self._exited = asyncio.Event()
+        self._gone = asyncio.Event()
+        """The event loop holds nothing of the child any more: it ended, and so did its pipes."""
         self._junk = 0
-        self._spoke = False
         self._spread: dict[str, Any] = {}
         """The version and the id of a message that is written over several lines."""
+
+    async def start(
+        self, command: Sequence[str], env: Mapping[str, str] | None = None, cwd: str | Path | None = None
+    ) -> None:
+        """Start the server. Raises `ConnectFailed` if the program cannot be started."""
+        options: dict[str, Any] = {"env": processes.environment(env), "cwd": cwd, **processes.OWN_GROUP}
+        try:
+            await self._loop.subprocess_exec(lambda: self, *command, **options)
+        except (OSError, ValueError) as error:
+            raise ConnectFailed(f"Cannot start {command[0]!r}: {error}{processes.hint(command[0])}") from error
 
     @property
     def pid(self) -> int:
@@ -142,10 +125,10 @@ class StdioLink(asyncio.SubprocessProtocol, Link):
 
     def drop(self) -> None:
         """End the child, soon; if its event loop is over, at once."""
-        if not self._closing and self._loop.is_closed():
+        if self._closing is None and self._loop.is_closed():
             processes.end_group(self.pid, force=True)
-        elif not self._closing:
-            self._loop.call_soon_threadsafe(self._work.cancel)
+        elif self._closing is None:
+            self._loop.call_soon_threadsafe(self._watching.cancel)
 
     async def _watch(self) -> None:
         """Wait until the child ends, or closes its stdin or stdout. Then pending calls fail, after its last words.
@@ -153,12 +136,12 @@ class StdioLink(asyncio.SubprocessProtocol, Link):
         Cancelled while nobody closes the link, it does so itself: nobody will.
         """
         try:
-            await asyncio.wait([self._ends[part] for part in _VITAL], return_when=asyncio.FIRST_COMPLETED)
-            await self._wait_for("stdout", "stderr", "process", seconds=LAST_WORDS_SECONDS)
+            await self._broken.wait()
+            await _within(LAST_WORDS_SECONDS, self._gone)
             await self.channel.lost(ConnectionClosed(self._why()))
-            await self._wait_for("process")
+            await self._exited.wait()
         except asyncio.CancelledError:  # at the end of the event loop, all of its tasks are cancelled at once
-            if not self._closing and not await self._wait_for("process", seconds=SILENT_GRACE_SECONDS):
+            if self._closing is None and not await _within(SILENT_GRACE_SECONDS, self._exited):
                 try:
                     await self.close()
                 finally:
@@ -167,21 +150,10 @@ class StdioLink(asyncio.SubprocessProtocol, Link):
 
     async def close(self) -> None:
         """Shut the child down and wait until it is gone, even while being cancelled."""
-        if not self._closing:
-            self._closing = True
-            self._work.cancel()
-            self._work = self._loop.create_task(self._shut_down())
-        await finish(self._work)
-
-    def _ended(self, part: Part) -> None:
-        """Take note that a part of the child came to its end."""
-        if not self._ends[part].done():
-            self._ends[part].set_result(None)
-
-    async def _wait_for(self, *parts: Part, seconds: float | None = None) -> bool:
-        """Wait for parts of the child to come to their end. False when that takes longer than `seconds`."""
-        _, pending = await asyncio.wait([self._ends[part] for part in parts], timeout=seconds)
-        return not pending
+        if self._closing is None:
+            self._closing = self._loop.create_task(self._shut_down())
+            self._watching.cancel()
+        await finish(self._closing)
 
     async def _shut_down(self) -> None:
         reason = ConnectionClosed(self._why())
@@ -190,23 +162,22 @@ class StdioLink(asyncio.SubprocessProtocol, Link):
             self.channel.flush()
             self._input.close()
             await self.channel.lost(reason)
-            grace = GRACE_SECONDS if self._spoke else SILENT_GRACE_SECONDS
-            if not await self._wait_for("process", seconds=grace):
+            if not await _within(GRACE_SECONDS if self._output.spoke else SILENT_GRACE_SECONDS, self._exited):
                 processes.end_group(self.pid, force=False)
-                await self._wait_for("process", seconds=GRACE_SECONDS)
+                await _within(GRACE_SECONDS, self._exited)
                 processes.end_group(self.pid, force=True)
-                await self._wait_for("process")
+                await self._exited.wait()
         except asyncio.CancelledError:  # the event loop itself is ending
             processes.end_group(self.pid, force=True)
             raise
         finally:
             self._transport.close()
-        await self._wait_for("transport")
+        await self._gone.wait()
 
     def _why(self) -> str:
         """Say why the connection ends, and quote the end of stderr."""
         code = self._transport.get_returncode()
-        if self._closing:
+        if self._closing is not None:
             text = f"The connection to {self.name} was closed"
         else:
             text = f"{self.name} {'closed its output' if code is None else processes.how_it_ended(code)}"
@@ -225,9 +196,7 @@ class StdioLink(asyncio.SubprocessProtocol, Link):
         """Report a line of output that is not a message; it is never acted upon."""
         self._junk += 1
         if self._junk <= _SHOWN_JUNK_LINES:
-            log.warning(_JUNK, self.name, bad.shown(), bad.message)
-        if self._junk == _SHOWN_JUNK_LINES:
-            log.warning("%s: further lines like that are skipped silently", self.name)
+            log.warning(_JUNK, self.name, bad.shown(), bad.message, _SHOWN_JUNK_LINES)
         if bad.text.strip() == b"{":
             self._spread.clear()
         found = ends(b"{" + bad.text, b"")
@@ -242,18 +211,14 @@ class StdioLink(asyncio.SubprocessProtocol, Link):
         """Keep the transport, and read what the child says."""
         self._transport = cast("asyncio.SubprocessTransport", transport)
         self._input = cast("asyncio.WriteTransport", self._transport.get_pipe_transport(0))
-        self._output = _Output(cast("asyncio.ReadTransport", self._transport.get_pipe_transport(1)), self._begin)
-        self._work = self._loop.create_task(self._watch())
-
-    def _begin(self, data: bytes) -> None:
-        """Take the first output of the child; what follows goes straight to the channel."""
-        self._spoke, self._output.take = True, self.channel.feed
-        self.channel.feed(data)
+        pipe = cast("asyncio.ReadTransport", self._transport.get_pipe_transport(1))
+        self._output = _Output(pipe, self.channel.feed)
+        self._watching = self._loop.create_task(self._watch())
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         """Take output of the child."""
         if fd == 1:
-            self._output.take(data)
+            self._output.data_received(data)
         else:
             if self._on_stderr is not None:
                 self._on_stderr(data)
@@ -262,15 +227,17 @@ class StdioLink(asyncio.SubprocessProtocol, Link):
 
     def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:  # noqa: ARG002 - the loop's signature
         """Take note that a pipe was closed."""
-        self._ended(_PARTS[fd])
+        if fd != 2:
+            self._broken.set()
 
     def process_exited(self) -> None:
         """Take note that the process ended."""
-        self._ended("process")
+        self._exited.set()
+        self._broken.set()
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - the loop's signature
         """Take note that nothing is left of the child."""
-        self._ended("transport")
+        self._gone.set()
 
     def pause_writing(self) -> None:
         """Let those who send wait."""
@@ -284,16 +251,26 @@ class StdioLink(asyncio.SubprocessProtocol, Link):
 class _Output(asyncio.Protocol):
     """Takes the output of a child right from its pipe; asyncio hands it on one turn of the event loop later."""
 
-    def __init__(self, pipe: asyncio.ReadTransport, take: Callable[[bytes], None]) -> None:
+    def __init__(self, pipe: asyncio.ReadTransport, feed: Callable[[bytes], None]) -> None:
         self._before = cast("asyncio.Protocol", pipe.get_protocol())
-        self.take = take
+        self._feed = feed
+        self.spoke = False
+        """The child has said something."""
         pipe.set_protocol(self)
 
     def data_received(self, data: bytes) -> None:
-        self.take(data)
+        self.spoke = True
+        self._feed(data)
 
     def eof_received(self) -> bool | None:
         return self._before.eof_received()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._before.connection_lost(exc)
+
+
+async def _within(seconds: float, event: asyncio.Event) -> bool:
+    """Wait for what is to happen. False when that takes longer."""
+    with contextlib.suppress(TimeoutError):
+        return await asyncio.wait_for(event.wait(), seconds)
+    return False

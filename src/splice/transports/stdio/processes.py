@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 INHERITED = ("PATH", "HOME", "LANG", "TERM", "USER", "LOGNAME", "SHELL", "TMPDIR")
@@ -34,6 +35,11 @@ def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     own = {name: value for name, value in os.environ.items() if name in names or name.startswith("LC_")}
     # A value that bash would read as a function is code, not a setting.
     return {name: value for name, value in own.items() if not value.startswith("()")} | dict(extra or {})
+
+
+def hint(program: str) -> str:
+    """Say what to do about a program that is a file, and still cannot be started."""
+    return f"; to run this file, name its program too, as in: python {program}" if Path(program).is_file() else ""
 
 
 def end_group(pid: int, *, force: bool) -> None:

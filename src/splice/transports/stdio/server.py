@@ -35,56 +35,48 @@ async def serve_stdio(service: Service) -> None:
 
     Raises what `service.open` raises, before anything is read.
     """
+    ended, session = asyncio.Event(), Session()
+    sender = Sender(kind="stdio", session=session)
     with _own_descriptors() as (source, target):
         await service.open()
-        await _serve(service, source, target)
+        with stop_signals(ended.set):
+            pipes = _Pipes(service, sender, ended.set)
+            pipes.batches = lambda: session.batches
+            session.push = pipes.send
+            try:
+                await pipes.open(source, target)
+                await ended.wait()
+                pipes.stop_reading()
+                await service.drain()
+                await pipes.drain(DRAIN_SECONDS)
+            finally:
+                pipes.stop_reading()
+                pipes.flush()
+                await pipes.lost(ConnectionClosed("The client closed the connection"))
+                session.end()
+                await pipes.close()
+                await service.close()
 
 
-async def _serve(service: Service, source: int, target: int) -> None:
-    ended = asyncio.Event()
-    session = Session()
-    sender = Sender(kind="stdio", session=session)
-    with stop_signals(ended.set):
-        pipes = _Pipes(ended.set)
-        channel = LineChannel(pipes.write, service.handle, partial(service.hear, sender=sender), sender)
-        channel.batches = lambda: session.batches
-        session.push = channel.send
-        try:
-            await pipes.open(source, target, channel)
-            await ended.wait()
-            pipes.stop_reading()
-            await service.drain()
-            await channel.drain(DRAIN_SECONDS)
-        finally:
-            pipes.stop_reading()
-            channel.flush()
-            await channel.lost(ConnectionClosed("The client closed the connection"))
-            session.end()
-            await pipes.close()
-            await service.close()
+class _Pipes(LineChannel, asyncio.Protocol):
+    """The channel over stdin and stdout. The event loop calls it with what it sees of either."""
 
-
-class _Pipes(asyncio.Protocol):
-    """Stdin, which feeds the channel, and stdout. The event loop calls it with what it sees of either."""
-
-    _channel: LineChannel
     _target: Any
 
-    def __init__(self, at_end: Callable[[], None]) -> None:
+    def __init__(self, service: Service, sender: Sender, at_end: Callable[[], None]) -> None:
+        super().__init__(self.write, service.handle, partial(service.hear, sender=sender), sender)
         self._at_end = at_end
-        self._loop = asyncio.get_running_loop()
         self._reader: asyncio.ReadTransport | None = None
         """None while a thread reads."""
         self._writer: asyncio.WriteTransport | None = None
         """None while writing blocks."""
         self._watched = 0
         """How many of the two the event loop still watches."""
-        self._gone = self._loop.create_future()
+        self._gone = asyncio.Event()
         self._closed = False
 
-    async def open(self, source: int, target: int, channel: LineChannel) -> None:
+    async def open(self, source: int, target: int) -> None:
         """Begin to write, and to read; on a thread if the loop cannot watch this descriptor."""
-        self._channel = channel
         self._target = os.fdopen(target, "wb", buffering=0)
         pipe = os.fdopen(source, "rb", buffering=0)
         self._writer = await self._watch(self._loop.connect_write_pipe, self._target)
@@ -126,8 +118,9 @@ class _Pipes(asyncio.Protocol):
             self._target.close()
             return
         self._writer.close()
-        await asyncio.wait([self._gone], timeout=DRAIN_SECONDS)
-        if not self._gone.done():
+        try:
+            await asyncio.wait_for(self._gone.wait(), DRAIN_SECONDS)
+        except TimeoutError:
             self._writer.abort()
 
     def _read_on_thread(self, pipe: Any) -> None:
@@ -143,24 +136,24 @@ class _Pipes(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         if not self._closed:
-            self._channel.feed(data)
+            self.feed(data)
 
     def eof_received(self) -> None:
         self._at_end()
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - the loop's signature
         self._watched -= 1
-        if not self._watched and not self._gone.done():
-            self._gone.set_result(None)
+        if not self._watched:
+            self._gone.set()
         self._at_end()
 
     def pause_writing(self) -> None:
-        self._channel.pause()
+        self.pause()
         if self._reader is not None and self._reader.is_reading():
             self._reader.pause_reading()
 
     def resume_writing(self) -> None:
-        self._channel.resume()
+        self.resume()
         if self._reader is not None and not self._reader.is_closing():
             self._reader.resume_reading()
 
@@ -169,11 +162,10 @@ class _Pipes(asyncio.Protocol):
 def _own_descriptors() -> Generator[tuple[int, int]]:
     """Take stdin and stdout for ourselves: meanwhile fd 0 reads nothing, and fd 1 is stderr."""
     _flush_prints()
-    source, target = os.dup(0), os.dup(1)
     kept = [(fd, os.dup(fd), os.get_blocking(fd)) for fd in (0, 1)]
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
+    source, target = os.dup(0), os.dup(1)
+    with open(os.devnull, "rb") as nothing:
+        os.dup2(nothing.fileno(), 0)
     os.dup2(2, 1)
     try:
         yield source, target

@@ -8,15 +8,15 @@ import pytest
 from splice.errors import ConnectionClosed, HTTPRefused, RequestTimeout, SessionLost
 from splice.protocol.jsonrpc import Notification, Request, Response, Success, raw
 from splice.protocol.versions import FACTS, HANDSHAKE_VERSIONS, LATEST_HANDSHAKE, LATEST_MODERN, V2025_03_26, Facts
-from splice.transports.http import client_session
+from splice.transports.http import link as http_link
 from transports.http.linking import Heard, Listener, SessionServer, exchange, handshake, linked, result
 from transports.raw_http import Visit, until
 
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client_session, "RECONNECT_SECONDS", (0.01, 0.01, 0.01))
-    monkeypatch.setattr(client_session, "DELETE_SECONDS", 0.3)
+    monkeypatch.setattr(http_link, "RECONNECT_SECONDS", (0.01, 0.01, 0.01))
+    monkeypatch.setattr(http_link, "DELETE_SECONDS", 0.3)
 
 
 # The id and the version.
@@ -263,8 +263,8 @@ async def test_an_answer_the_server_does_not_want(caplog: pytest.LogCaptureFixtu
 async def test_a_server_that_asks_on_and_on_and_takes_no_answer(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(client_session, "MAX_POSTS", 5)
-    monkeypatch.setattr(client_session, "POST_SECONDS", 0.2)
+    monkeypatch.setattr(http_link, "MAX_POSTS", 5)
+    monkeypatch.setattr(http_link, "POST_SECONDS", 0.2)
 
     class Pinging(SessionServer):
         async def __call__(self, visit: Visit) -> None:
@@ -334,14 +334,14 @@ async def test_a_server_that_is_slow_to_open_the_get_stream_does_not_hold_up_the
         async def get(self, visit: Visit) -> None:
             pass
 
-    monkeypatch.setattr(client_session, "STREAM_SECONDS", 0.01)
+    monkeypatch.setattr(http_link, "STREAM_SECONDS", 0.01)
     async with linked(Silent()) as (link, server):
         await handshake(link)
         assert await result(link) == "called"
         assert len(server.seen("GET")) == 1
 
 
-async def test_listening_twice_opens_one_stream_which_carries_questions_too() -> None:
+async def test_the_get_stream_carries_questions_too() -> None:
     class Streaming(SessionServer):
         async def get(self, visit: Visit) -> None:
             await visit.begin_stream()
@@ -353,7 +353,6 @@ async def test_listening_twice_opens_one_stream_which_carries_questions_too() ->
     listener = Listener()
     async with linked(Streaming(), receiver=listener) as (link, server):
         await handshake(link)
-        await link.listen()
         await until(lambda: [visit for visit in server.visits if visit.body and "error" in visit.message])
         assert listener.hear == ["n", "notifications/progress"]
         assert len(server.seen("GET")) == 1
@@ -421,7 +420,7 @@ async def test_the_server_says_how_long_to_wait_before_reconnecting(
             await visit.begin_stream()
             await visit.event({"id": 1, "result": "resumed"})
 
-    monkeypatch.setattr(client_session, "RECONNECT_SECONDS", (ours,))
+    monkeypatch.setattr(http_link, "RECONNECT_SECONDS", (ours,))
     async with linked(Patient()) as (link, _):
         await handshake(link)
         assert await result(link) == "resumed"
