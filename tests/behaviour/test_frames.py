@@ -87,14 +87,14 @@ async def test_few_functions_stand_above_the_users(transport: str, most: int) ->
 
 
 async def test_few_functions_stand_between_a_call_and_its_write(monkeypatch: pytest.MonkeyPatch) -> None:
-    write = StdioLink._write
+    write = StdioLink._write_out
 
     def noting(link: StdioLink, data: bytes) -> None:
         if b'"tools/call"' in data:
             seen[:] = [*ours(), "client._write"]
         write(link, data)
 
-    monkeypatch.setattr(StdioLink, "_write", noting)
+    monkeypatch.setattr(StdioLink, "_write_out", noting)
     async with Client(StdioServer(sys.executable, str(Path(behaving_server.__file__)))) as client:
         await client.call_tool("echo", {"text": "a"})
     chain = seen[seen.index("client.call_tool") :]

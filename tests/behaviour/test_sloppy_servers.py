@@ -17,7 +17,7 @@ from splice.errors import ConnectionClosed
 from splice.protocol.jsonrpc import BadMessage, Notification, Response
 from splice.protocol.lenient import Remarks
 from splice.transports.base import Link, Outgoing, Receiver, Sender
-from splice.transports.channel import ChannelExchange
+from splice.transports.channel import ChannelExchange, Send
 from splice.transports.lines import LineChannel
 from support import sloppy_server
 from support.wire import JSON
@@ -25,6 +25,11 @@ from support.wire import JSON
 AT_ONCE_SECONDS = 2.0
 
 Use = Callable[[Client], Coroutine[Any, Any, Any]]
+
+
+class Skipping(LineChannel):
+    def refuse(self, bad: BadMessage, send: Send) -> None:
+        pass
 
 
 class SloppyLink(Link):
@@ -35,8 +40,7 @@ class SloppyLink(Link):
             return receiver.answer(exchange.request)
 
         self.case = case
-        self.skipped: list[BadMessage] = []
-        self.channel = LineChannel(self._write, answer, receiver.hear, Sender(kind="stdio"), skip=self.skipped.append)
+        self.channel = Skipping(self._write, answer, receiver.hear, Sender(kind="stdio"))
         self.channel.remark = Remarks(logging.getLogger("splice.client"))
 
     def _write(self, data: bytes) -> None:

@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
-from typing import Any
 
 from splice.protocol.jsonrpc import Message, Notification, Response, Success, decode
 from splice.transports.base import Sender
@@ -65,10 +64,10 @@ class LinePeer(Far):
 
     channel: LineChannel
 
-    def __init__(self, serve: Callable[[ChannelExchange], Awaitable[Response]] | None = None, **options: Any) -> None:
+    def __init__(self, serve: Callable[[ChannelExchange], Awaitable[Response]] | None = None) -> None:
         super().__init__(serve)
         self.writes: list[bytes] = []
-        self.channel = LineChannel(self.writes.append, self.answer, self.hear, Sender(kind="test"), **options)
+        self.channel = LineChannel(self.writes.append, self.answer, self.hear, Sender(kind="test"))
 
     @property
     def heard(self) -> list[JSON]:

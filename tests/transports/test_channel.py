@@ -134,10 +134,10 @@ async def test_a_stubborn_cancelled_request_does_not_answer_for_the_next_one_wit
 
 async def test_no_work_begins_while_the_peer_does_not_read() -> None:
     peer = Peer()
-    peer.channel.pause()
+    peer.channel.pause_writing()
     await peer.say(GOOD)
     assert peer.exchanges == {}
-    peer.channel.resume()
+    peer.channel.resume_writing()
     await settle()
     assert peer.heard == [answer(99, {"good": True})]
 
@@ -277,10 +277,10 @@ async def test_other_ids_are_nobodys(id: str) -> None:
 async def test_a_peer_that_does_not_read_gets_no_refusals() -> None:
     peer = Peer()
     await peer.say(ask(1, "work"))
-    peer.channel.pause()
+    peer.channel.pause_writing()
     await peer.say(ask(1, "work"), ask(1, "work"))
     assert peer.heard == []
-    peer.channel.resume()
+    peer.channel.resume_writing()
     await peer.say(ask(1, "work"))
     assert [each["error"]["code"] for each in peer.heard] == [-32600]
 
@@ -369,7 +369,7 @@ async def test_a_response_to_a_caller_who_left_in_the_same_turn_is_dropped() -> 
 
 async def test_those_who_send_wait_while_the_peer_does_not_read() -> None:
     peer = Peer()
-    peer.channel.pause()
+    peer.channel.pause_writing()
     told = asyncio.create_task(peer.channel.notify(Notification("n")))
     asked, left = asking(peer), asking(peer, 2)
     await settle()
@@ -377,7 +377,7 @@ async def test_those_who_send_wait_while_the_peer_does_not_read() -> None:
     await settle()
     assert not told.done()
     assert left.cancelled()
-    peer.channel.resume()
+    peer.channel.resume_writing()
     await settle()
     assert told.done()
     await peer.say(answer(1, {}))
@@ -592,7 +592,7 @@ async def test_a_lost_channel_fails_what_waits_and_stops_what_works() -> None:
 
 async def test_a_lost_channel_frees_those_who_wait_to_send() -> None:
     peer = Peer()
-    peer.channel.pause()
+    peer.channel.pause_writing()
     told = asyncio.create_task(peer.channel.notify(Notification("n")))
     asked = asking(peer)
     await settle()

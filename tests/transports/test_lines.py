@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from splice.errors import ConnectionClosed
-from splice.protocol.jsonrpc import BadMessage, Lines, Notification, Response, Success
+from splice.protocol.jsonrpc import Lines, Notification, Response, Success
 from splice.transports.base import Outgoing
 from splice.transports.channel import ChannelExchange
 from splice.transports.lines import GATHER_BYTES, Gather
@@ -99,14 +99,6 @@ async def test_how_bytes_are_cut_makes_no_difference(size: int) -> None:
     assert first == answer(1, {"text": "\u2028 \U0001f600 é"})
     assert code_of(junk) == -32700
     assert second == answer(2, {})
-
-
-async def test_strays_can_be_told_to_somebody_instead() -> None:
-    strays: list[BadMessage] = []
-    peer = LinePeer(skip=strays.append)
-    await peer.say(b"INFO: starting\n", GOOD)
-    assert [message["id"] for message in peer.heard] == [99]
-    assert len(strays) == 1
 
 
 async def test_ids_keep_their_type_and_value() -> None:

@@ -7,7 +7,6 @@ question, and a pipe does not tell which.
 import asyncio
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from types import TracebackType
 from typing import Self
 
 from splice.errors import RequestTimeout
@@ -97,11 +96,9 @@ class Deadline(Stretch):
             self._clocks.arm(self.when)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._clocks.running.discard(self)
-        super().__exit__(kind, error, traceback)
+        super().__exit__(kind)
 
     def expire(self) -> None:
         """End it, from outside."""

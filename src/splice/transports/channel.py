@@ -17,12 +17,9 @@ from collections.abc import Callable, Coroutine
 from typing import Any, NamedTuple, TypeAlias
 
 from splice.errors import ConnectionClosed, InternalError, LocalProtocolError, RemoteProtocolError, RequestTimeout
-from splice.protocol import jsonrpc
+from splice.protocol import jsonrpc, lifecycle, notifications
 from splice.protocol.jsonrpc import BadMessage, Failure, Message, Notification, Request, Response, encode, failure
-from splice.protocol.lifecycle import INITIALIZE
-from splice.protocol.notifications import CANCELLED, PROGRESS
-from splice.rules.eras import names_its_version
-from splice.rules.exchanges import ExchangeTable, cancellation
+from splice.rules import eras, exchanges
 from splice.transports.base import Exchange, Hear, Outgoing, Sender
 from splice.transports.tasks import Background
 
@@ -94,7 +91,7 @@ class Channel:
     __slots__ = ("_background", "_hear", "_loop", "_sender", "_serve", "_writable", "gone", "remark", "send", "table")
 
     def __init__(self, send: Send, serve: Serve, hear: Hear, sender: Sender) -> None:
-        self.table: ExchangeTable[ChannelExchange, _Waiting] = ExchangeTable()
+        self.table: exchanges.ExchangeTable[ChannelExchange, _Waiting] = exchanges.ExchangeTable()
         self.send = send
         self._serve = serve
         self._hear = hear
@@ -133,12 +130,12 @@ class Channel:
                 log.debug("ignored a response nobody waits for: id %r", message.id)
             elif not waiting.future.done():
                 waiting.future.set_result(message)
-        elif message.method == CANCELLED.name:
+        elif message.method == notifications.CANCELLED.name:
             exchange = self.table.take_cancelled(message)
             if exchange is not None:
                 log.debug("request %r is cancelled: %r", exchange.request.id, bytes(message.params))
                 exchange.task.cancel()
-        elif message.method == PROGRESS.name:
+        elif message.method == notifications.PROGRESS.name:
             waiting = self.table.take_progress(message)
             if waiting is not None:
                 self._background.start(waiting.outgoing.hear(message))
@@ -153,7 +150,7 @@ class Channel:
                 message = jsonrpc.decode(text, remark=self.remark)
                 if not isinstance(message, Request):
                     self.take_other(message, hear)
-                elif message.method == INITIALIZE.name or names_its_version(message.params):
+                elif message.method == lifecycle.INITIALIZE.name or eras.names_its_version(message.params):
                     told = "Invalid request: what opens a session, or names its own version, may not be in a batch"
                     reject(BadMessage(told, id=message.id))
                 else:
@@ -255,17 +252,17 @@ class Channel:
 
     def _withdraw(self, outgoing: Outgoing, reason: str, send: SendOn | None = None) -> None:
         """Tell the peer that nobody waits for a request any more."""
-        note = cancellation(outgoing.id, outgoing.method, reason)
+        note = exchanges.cancellation(outgoing.id, outgoing.method, reason)
         if note is not None and send is not None:
             self._background.start(send(note))
         elif note is not None:
             self.send(note)
 
-    def pause(self) -> None:
+    def pause_writing(self) -> None:
         """Let those who send wait, and begin no work: the peer reads too slowly."""
         self._writable = self._writable or asyncio.Event()
 
-    def resume(self) -> None:
+    def resume_writing(self) -> None:
         """Let those who send go on: the peer has caught up."""
         if self._writable is not None:
             self._writable.set()
@@ -300,7 +297,7 @@ class Channel:
         """
         self.gone = self.gone or reason
         inbound, outbound = self.table.close()
-        self.resume()
+        self.resume_writing()
         for _, waiting in outbound:
             waiting.fail(reason)
         for exchange in inbound:
@@ -318,8 +315,8 @@ def reason_of(error: asyncio.CancelledError) -> str:
     return "timeout" if any(isinstance(each, RequestTimeout) for each in error.args) else "cancelled by the caller"
 
 
-async def _wait_for(exchanges: list[ChannelExchange], seconds: float) -> None:
-    tasks = {exchange.task for exchange in exchanges} - {asyncio.current_task()}
+async def _wait_for(work: list[ChannelExchange], seconds: float) -> None:
+    tasks = {exchange.task for exchange in work} - {asyncio.current_task()}
     if tasks:
         await asyncio.wait(tasks, timeout=seconds)
 

@@ -7,10 +7,14 @@ the event loop leaves in one write; a message that nothing else can join leaves 
 import asyncio
 from collections.abc import Callable
 from functools import partial
+from typing import TypeAlias
 
 from splice.protocol.jsonrpc import BadMessage, Lines, Message, Request, Success, decode, is_batch, refusal, split_batch
 from splice.transports.base import Hear, Sender
 from splice.transports.channel import Channel, Send, Serve, written
+
+Write: TypeAlias = Callable[[bytes], None]
+"""Writes bytes for the peer. Never blocks."""
 
 GATHER_BYTES = 64 * 1024
 """More than this is not gathered but written: only a write can tell that the peer does not read."""
@@ -24,7 +28,7 @@ class Gather:
 
     __slots__ = ("_end", "_parts", "_size", "_write")
 
-    def __init__(self, write: Callable[[bytes], None], end: bytes = b"") -> None:
+    def __init__(self, write: Write, end: bytes = b"") -> None:
         self._write = write
         self._end = end
         self._parts: list[bytes] = []
@@ -56,18 +60,10 @@ class Gather:
 class LineChannel(Channel):
     """The messages of two peers on a pair of byte streams.
 
-    `write` takes bytes for the peer and never blocks. `skip` is told of every line that is not a message; without it,
-    the peer gets an error response. A response that cannot be used ends the request it answers.
+    `serve` and `hear` are as a channel's. A response that cannot be used ends the request it answers.
     """
 
-    def __init__(
-        self,
-        write: Callable[[bytes], None],
-        serve: Serve,
-        hear: Hear,
-        sender: Sender,
-        skip: Callable[[BadMessage], None] | None = None,
-    ) -> None:
+    def __init__(self, write: Write, serve: Serve, hear: Hear, sender: Sender) -> None:
         super().__init__(self._put, serve, hear, sender)
         self.lines = Lines()
         """Cuts the bytes that arrive."""
@@ -77,7 +73,6 @@ class LineChannel(Channel):
         """Tells whether a JSON array of messages is legal now; never, until somebody sets it."""
         self._write = write
         self._gather = Gather(write, end=b"\n")
-        self._skip = skip
 
     def feed(self, data: bytes) -> None:
         """Take bytes that arrived and act on each message that is complete."""
@@ -86,7 +81,7 @@ class LineChannel(Channel):
                 self._take_line(line)
             except BadMessage as bad:
                 if not self.discredit(bad):
-                    self._refuse(bad, self.send)
+                    self.refuse(bad, self.send)
 
     def _take_line(self, line: bytes | BadMessage) -> None:
         if isinstance(line, BadMessage):
@@ -105,7 +100,7 @@ class LineChannel(Channel):
     def _answer_batch(self, texts: list[bytes]) -> None:
         """Act on a batch. One array holds the responses, once all are there."""
         responses: list[Message] = []
-        requests = self.take_batch(texts, self._hear, partial(self._refuse, send=responses.append))
+        requests = self.take_batch(texts, self._hear, partial(self.refuse, send=responses.append))
         tasks = [task for each in requests if (task := self.take(each, responses.append))]
 
         def ended(_: object) -> None:
@@ -114,11 +109,9 @@ class LineChannel(Channel):
 
         asyncio.gather(*tasks, return_exceptions=True).add_done_callback(ended)
 
-    def _refuse(self, bad: BadMessage, send: Send) -> None:
-        if self._skip is None:
-            send(bad.response())
-        else:
-            self._skip(bad)
+    def refuse(self, bad: BadMessage, send: Send) -> None:
+        """Answer what is not a message."""
+        send(bad.response())
 
     def _put(self, message: Message) -> None:
         """Send a message: now, if no other can be expected in this turn of the event loop."""

@@ -3,7 +3,6 @@
 import asyncio
 import logging
 from collections.abc import Coroutine
-from types import TracebackType
 from typing import Any, Self, TypeVar
 
 T = TypeVar("T")
@@ -36,9 +35,7 @@ class Stretch:
         self._cancelling = task.cancelling()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if self.error is not None and self.task.uncancel() <= self._cancelling and kind is asyncio.CancelledError:
             raise self.error from None
 

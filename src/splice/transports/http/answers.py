@@ -15,11 +15,10 @@ from splice.errors import ConnectionClosed, HTTPRefused, RemoteProtocolError
 from splice.protocol.jsonrpc import BadMessage, Failure, Message, RequestId, Response, decode, is_batch, split_batch
 from splice.protocol.lenient import Remarks
 from splice.protocol.versions import V2024_11_05
-from splice.rules.http.headers import EVENT_STREAM, JSON
-from splice.rules.http.sse import MAX_EVENT_BYTES, Decoder
+from splice.rules.http import headers, sse
 from splice.transports.http.fetch import HTTPResponse
 
-TO_POST: Mapping[str, str] = {"Content-Type": JSON, "Accept": f"{JSON}, {EVENT_STREAM}"}
+TO_POST: Mapping[str, str] = {"Content-Type": headers.JSON, "Accept": f"{headers.JSON}, {headers.EVENT_STREAM}"}
 """The headers of every POST."""
 
 _SHOWN_BYTES = 150
@@ -43,7 +42,7 @@ class Reading(Struct):
     """The request whose response the answer brings."""
     batches: bool = False
     """It may hold batches of messages."""
-    max_message: int = MAX_EVENT_BYTES
+    max_message: int = sse.MAX_EVENT_BYTES
     """The size of the largest event, in bytes."""
     last_event_id: str = ""
     retry: int | None = None
@@ -82,7 +81,7 @@ class Reading(Struct):
 
         Raises `RemoteProtocolError` as `read` does, and for an event that is too large.
         """
-        decoder = Decoder(self.max_message)
+        decoder = sse.Decoder(self.max_message)
         if response.header("content-encoding") is not None:  # a few bytes could keep the event loop busy for long
             raise RemoteProtocolError("The event stream is compressed, which was not asked for")
         try:

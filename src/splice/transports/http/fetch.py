@@ -55,10 +55,9 @@ class Endpoint:
     """
 
     def __init__(self, url: str, headers: Mapping[str, str]) -> None:
-        try:
+        self.url, target = "this", URL()
+        with contextlib.suppress(ValueError):
             self.url, target = shown_url(url), URL(url)
-        except ValueError:
-            self.url, target = "this", URL()
         if target.scheme not in ("http", "https") or not target.host:
             raise ValueError(f"{self.url} is not an HTTP URL; it must begin with http:// or https://")
         self._target = target.with_user(None).with_fragment(None)
@@ -120,10 +119,9 @@ class Endpoint:
         location = response.header("location") or ""
         target = within_origin(url, location) if response.status in _METHOD_KEPT else None
         if target is None:
-            try:
+            shown = "what is no URL"
+            with contextlib.suppress(ValueError):
                 shown = shown_url(location)
-            except ValueError:
-                shown = "what is no URL"
             told = f"{self.url} redirects to {shown!a:.200} with status {response.status}"
             why = "which is not followed: only 307 and 308 within the same origin are"
             raise HTTPRefused(f"{told}, {why}", response.status)

@@ -24,8 +24,7 @@ from splice.rules.exchanges import cancellation
 from splice.rules.http import headers as http_headers
 from splice.transports.base import Link, Outgoing, Receiver, Sender
 from splice.transports.channel import Channel, reason_of, written
-from splice.transports.http import answers
-from splice.transports.http.fetch import Endpoint, HTTPResponse
+from splice.transports.http import answers, fetch
 from splice.transports.tasks import Background, Stretch, finish
 
 _LISTS = ("prompts/list", "resources/list", "resources/templates/list", "tools/list")
@@ -65,7 +64,7 @@ class HTTPLink(Link):
     def __init__(
         self, url: str, headers: Mapping[str, str], receiver: Receiver, max_message: int = MAX_MESSAGE_BYTES
     ) -> None:
-        self.endpoint = Endpoint(url, headers)
+        self.endpoint = fetch.Endpoint(url, headers)
         self.receiver = receiver
         self._max_message = max_message
         self._facts: Facts | None = None
@@ -148,7 +147,7 @@ class HTTPLink(Link):
             finally:
                 self._running.discard(stretch)
 
-    async def post(self, headers: Mapping[str, str], body: bytes, repeatable: bool = False) -> HTTPResponse:
+    async def post(self, headers: Mapping[str, str], body: bytes, repeatable: bool = False) -> fetch.HTTPResponse:
         """POST `body`. Raises `SessionLost`."""
         response = await self.endpoint.post(headers, body, repeatable=repeatable)
         if self._session is not None:
@@ -157,7 +156,7 @@ class HTTPLink(Link):
 
     # The body of a response.
 
-    async def _read(self, outgoing: Outgoing, response: HTTPResponse) -> Response:
+    async def _read(self, outgoing: Outgoing, response: fetch.HTTPResponse) -> Response:
         url, facts, media = self.endpoint.url, self._facts, response.media_type
         refused = await answers.refusal(url, response, outgoing.id)
         if refused is not None:
@@ -218,7 +217,7 @@ class ClientSession:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._opened.wait(), STREAM_SECONDS)
 
-    def check(self, response: HTTPResponse) -> None:
+    def check(self, response: fetch.HTTPResponse) -> None:
         """Leave a response that says that the server has forgotten the session, and raise `SessionLost`."""
         if response.status == 404 and http_headers.SESSION_HEADER in self.headers:
             self._own.pop(http_headers.SESSION_HEADER, None)  # there is none that could be ended

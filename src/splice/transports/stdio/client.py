@@ -20,12 +20,12 @@ from pathlib import Path
 from typing import Any, cast
 
 from splice.errors import ConnectFailed, ConnectionClosed
-from splice.protocol.broken import ends
-from splice.protocol.jsonrpc import MAX_ANSWER_BYTES, BadMessage, Notification, Response
-from splice.protocol.lenient import Remarks
+from splice.protocol import broken, lenient
+from splice.protocol.jsonrpc import MAX_ANSWER_BYTES, BadMessage, Response
 from splice.protocol.versions import Facts
 from splice.rules.eras import is_version_of_requests
 from splice.transports.base import Link, Outgoing, Receiver, Sender
+from splice.transports.channel import Send
 from splice.transports.lines import LineChannel
 from splice.transports.stdio import processes
 from splice.transports.tasks import finish
@@ -51,7 +51,7 @@ A server's stdout is for messages only, one on a line; its logs belong on stderr
 log = logging.getLogger("splice.client")
 
 
-class StdioLink(asyncio.SubprocessProtocol, Link):
+class StdioLink(LineChannel, asyncio.SubprocessProtocol, Link):
     """The way to a server in a child process. The event loop calls it with what it sees of the child.
 
     `name` is what errors and logs call it. `on_stderr` is given what it writes to stderr, as it comes. `max_message` is
@@ -69,19 +69,16 @@ class StdioLink(asyncio.SubprocessProtocol, Link):
         on_stderr: Callable[[bytes], None] | None = None,
         max_message: int = MAX_ANSWER_BYTES,
     ) -> None:
+        sender = Sender(kind="stdio")
+        super().__init__(self._write_out, lambda asked: receiver.answer(asked.request), receiver.hear, sender)
         self.name = name
         self.errors = bytearray()
         """The last of what the child wrote to stderr."""
         self._on_stderr = on_stderr
-        sender = Sender(kind="stdio")
-        self.channel = LineChannel(
-            self._write, lambda asked: receiver.answer(asked.request), receiver.hear, sender, skip=self._skip
-        )
-        self.channel.remark = Remarks(log)
-        self.channel.lines.max_bytes = max_message
-        self.channel.lines.remedy = "; StdioServer(..., max_message=) sets it"
+        self.remark = lenient.Remarks(log)
+        self.lines.max_bytes = max_message
+        self.lines.remedy = "; StdioServer(..., max_message=) sets it"
         self._closing: asyncio.Task[None] | None = None
-        self._loop = asyncio.get_running_loop()
         self._broken = asyncio.Event()
         """The child closed its stdin or stdout, or ended: no call can succeed any more."""
         self._exited = asyncio.Event()
@@ -108,16 +105,12 @@ class StdioLink(asyncio.SubprocessProtocol, Link):
 
     def agree(self, facts: Facts | None) -> None:
         """Read batches where this version has them, and requests where a server may send them."""
-        self.channel.batches = lambda: facts is not None and facts.batches
-        self.channel.takes_requests = facts is None or not is_version_of_requests(facts.version)
+        self.batches = lambda: facts is not None and facts.batches
+        self.takes_requests = facts is None or not is_version_of_requests(facts.version)
 
     async def exchange(self, outgoing: Outgoing) -> Response:
         """Send a request and wait for its response. Raises `ConnectionClosed`."""
-        return await self.channel.request(outgoing)
-
-    async def notify(self, note: Notification) -> None:
-        """Send a notification. Raises `ConnectionClosed`."""
-        await self.channel.notify(note)
+        return await self.request(outgoing)
 
     def excuse(self) -> str:
         """Tell of lines that were skipped: an answer may have been among them."""
@@ -138,7 +131,7 @@ class StdioLink(asyncio.SubprocessProtocol, Link):
         try:
             await self._broken.wait()
             await _within(LAST_WORDS_SECONDS, self._gone)
-            await self.channel.lost(ConnectionClosed(self._why()))
+            await self.lost(ConnectionClosed(self._why()))
             await self._exited.wait()
         except asyncio.CancelledError:  # at the end of the event loop, all of its tasks are cancelled at once
             if self._closing is None and not await _within(SILENT_GRACE_SECONDS, self._exited):
@@ -158,10 +151,10 @@ class StdioLink(asyncio.SubprocessProtocol, Link):
     async def _shut_down(self) -> None:
         reason = ConnectionClosed(self._why())
         try:
-            self.channel.leave(reason)
-            self.channel.flush()
+            self.leave(reason)
+            self.flush()
             self._input.close()
-            await self.channel.lost(reason)
+            await self.lost(reason)
             if not await _within(GRACE_SECONDS if self._output.spoke else SILENT_GRACE_SECONDS, self._exited):
                 processes.end_group(self.pid, force=False)
                 await _within(GRACE_SECONDS, self._exited)
@@ -188,22 +181,22 @@ class StdioLink(asyncio.SubprocessProtocol, Link):
 
     # What the channel needs.
 
-    def _write(self, data: bytes) -> None:
+    def _write_out(self, data: bytes) -> None:
         if not self._input.is_closing():
             self._input.write(data)
 
-    def _skip(self, bad: BadMessage) -> None:
+    def refuse(self, bad: BadMessage, send: Send) -> None:  # noqa: ARG002 - nobody reads an error on that side
         """Report a line of output that is not a message; it is never acted upon."""
         self._junk += 1
         if self._junk <= _SHOWN_JUNK_LINES:
             log.warning(_JUNK, self.name, bad.shown(), bad.message, _SHOWN_JUNK_LINES)
         if bad.text.strip() == b"{":
             self._spread.clear()
-        found = ends(b"{" + bad.text, b"")
+        found = broken.ends(b"{" + bad.text, b"")
         self._spread |= {name: found[name] for name in ("jsonrpc", "id") if name in found}
         if self._spread.keys() >= {"jsonrpc", "id"}:
             bad.message, bad.id = "it is written over several lines, and each must be one", self._spread.pop("id")
-            self.channel.discredit(bad)
+            self.discredit(bad)
 
     # What the event loop sees.
 
@@ -212,7 +205,7 @@ class StdioLink(asyncio.SubprocessProtocol, Link):
         self._transport = cast("asyncio.SubprocessTransport", transport)
         self._input = cast("asyncio.WriteTransport", self._transport.get_pipe_transport(0))
         pipe = cast("asyncio.ReadTransport", self._transport.get_pipe_transport(1))
-        self._output = _Output(pipe, self.channel.feed)
+        self._output = _Output(pipe, self.feed)
         self._watching = self._loop.create_task(self._watch())
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
@@ -238,14 +231,6 @@ class StdioLink(asyncio.SubprocessProtocol, Link):
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - the loop's signature
         """Take note that nothing is left of the child."""
         self._gone.set()
-
-    def pause_writing(self) -> None:
-        """Let those who send wait."""
-        self.channel.pause()
-
-    def resume_writing(self) -> None:
-        """Let those who send go on."""
-        self.channel.resume()
 
 
 class _Output(asyncio.Protocol):

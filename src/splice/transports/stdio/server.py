@@ -148,12 +148,12 @@ class _Pipes(LineChannel, asyncio.Protocol):
         self._at_end()
 
     def pause_writing(self) -> None:
-        self.pause()
+        super().pause_writing()
         if self._reader is not None and self._reader.is_reading():
             self._reader.pause_reading()
 
     def resume_writing(self) -> None:
-        self.resume()
+        super().resume_writing()
         if self._reader is not None and not self._reader.is_closing():
             self._reader.resume_reading()
 
@@ -164,8 +164,9 @@ def _own_descriptors() -> Generator[tuple[int, int]]:
     _flush_prints()
     kept = [(fd, os.dup(fd), os.get_blocking(fd)) for fd in (0, 1)]
     source, target = os.dup(0), os.dup(1)
-    with open(os.devnull, "rb") as nothing:
-        os.dup2(nothing.fileno(), 0)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
     os.dup2(2, 1)
     try:
         yield source, target
