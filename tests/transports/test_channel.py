@@ -1,6 +1,7 @@
 """A channel of messages: requests in flight in both directions, cancellation, progress, and the end."""
 
 import asyncio
+import contextlib
 import json
 import logging
 from typing import Any
@@ -142,7 +143,7 @@ async def test_no_work_begins_while_the_peer_does_not_read() -> None:
     assert peer.heard == [answer(99, {"good": True})]
 
 
-# The same for a caller who waits.
+# The same in the caller's task.
 
 
 class Posted:
@@ -156,7 +157,7 @@ class Posted:
         return asyncio.create_task(self.peer.channel.answer(exchange))
 
 
-async def test_a_caller_who_waits_gets_the_response() -> None:
+async def test_answering_in_the_callers_task_returns_the_response() -> None:
     peer = Peer()
     post = Posted(peer)(1)
     await settle()
@@ -208,6 +209,23 @@ async def test_nothing_is_returned_for_a_cancelled_request_whose_handler_took_no
     assert peer.heard == []
 
 
+async def test_a_cancellation_that_was_in_vain_is_taken_back() -> None:
+    async def serve(exchange: ChannelExchange) -> Response:
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.Event().wait()
+        return Success(exchange.request.id, "all the same")
+
+    async def post() -> tuple[Response | None, int]:
+        found = await peer.channel.answer(ChannelExchange(peer.channel, Request(1, "work"), Sender(kind="test")))
+        return found, asyncio.current_task().cancelling()  # type: ignore[union-attr]
+
+    peer = Peer(serve)
+    posted = asyncio.create_task(post())
+    await settle()
+    await peer.say(cancel(1))
+    assert await posted == (None, 0)
+
+
 async def test_a_caller_who_is_cancelled_leaves_nothing_behind() -> None:
     peer = Peer()
     post = Posted(peer)(1)
@@ -219,7 +237,7 @@ async def test_a_caller_who_is_cancelled_leaves_nothing_behind() -> None:
     assert peer.channel.table.owed == 0
 
 
-async def test_a_lost_channel_stops_what_callers_wait_for() -> None:
+async def test_a_lost_channel_stops_what_is_answered_in_a_callers_task() -> None:
     peer = Peer()
     posts = [Posted(peer)(id) for id in (1, 2)]
     await settle()

@@ -93,6 +93,7 @@ class Receiver(Protocol):
 
     async def answer(self, request: Request) -> Response:
         """Answer a request of the server's, up to 2025-11-25. Never raises, but for being cancelled."""
+        ...
 
     async def hear(self, note: Notification) -> None:
         """Take a notification that belongs to no running request. Never raises."""

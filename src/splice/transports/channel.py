@@ -4,8 +4,8 @@ A channel moves no bytes. What arrives is given to it message by message, and it
 rules hold for a pipe, for an HTTP session and for a test. There is no reader task and no queue: each message is acted
 upon when it is given, and a task exists only per request that is being answered.
 
-Two ways in: `take` answers a request and sends the response; `answer` returns it to the caller, as an HTTP POST wants
-it. Two ways out: `request` for what a client sends,
+Two ways in: `take` answers a request in a task of its own and sends the response; `answer` answers it in the
+caller's task and returns the response, as an HTTP POST wants it. Two ways out: `request` for what a client sends,
 `ask` for what a server asks while it answers. All bookkeeping is the exchange table's.
 
 https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation
@@ -14,7 +14,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancella
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, cast
 
 from splice.errors import ConnectionClosed, InternalError, LocalProtocolError, RemoteProtocolError, RequestTimeout
 from splice.protocol import jsonrpc, lifecycle, notifications
@@ -46,7 +46,7 @@ class ChannelExchange(Exchange):
 
     __slots__ = ("channel", "task")
 
-    task: asyncio.Task[None]
+    task: asyncio.Task[Any]
     """Works on the answer, once the request was accepted."""
 
     def __init__(self, channel: "Channel", request: Request, sender: Sender) -> None:
@@ -116,8 +116,8 @@ class Channel:
         exchange = ChannelExchange(self, message, self._sender)
         refusal = self.table.accept(message.id, exchange)
         if refusal is None:
-            exchange.task = self._loop.create_task(self._answer(exchange, send))
-            return exchange.task
+            exchange.task = task = self._loop.create_task(self._answer(exchange, send))
+            return task
         if self._writable is None:  # refusals would only pile up for a peer that does not read
             send(failure(message.id, refusal))
         return None
@@ -160,7 +160,7 @@ class Channel:
                     reject(bad)
         return requests
 
-    async def _answer(self, exchange: ChannelExchange, send: Callable[[Response], None]) -> None:
+    async def _answer(self, exchange: ChannelExchange, send: Send) -> None:
         if self._writable is not None:  # work for a peer that does not take its results would only pile them up
             await self._writable.wait()
         try:
@@ -176,25 +176,26 @@ class Channel:
             send(response)
 
     async def answer(self, exchange: ChannelExchange) -> Response | None:
-        """Answer a request for a caller who waits; cancelling the caller cancels the work.
+        """Answer a request in the caller's task. None: it was cancelled, or the channel ended, and nobody waits.
 
-        None: it was cancelled by the peer, or the channel ended, and nobody waits. Raises `RPCError` for a request that
-        may not begin: its id is in flight already, or too many are.
+        Raises `RPCError` for a request that may not begin: its id is in flight already, or too many are.
         """
         refusal = self.table.accept(exchange.request.id, exchange)
         if refusal is not None:
             raise refusal
-        responses: list[Response] = []
-        exchange.task = self._loop.create_task(self._answer(exchange, responses.append))
+        exchange.task = task = cast("asyncio.Task[Any]", asyncio.current_task())
+        before = task.cancelling()
         try:
-            await exchange.task
+            response = await self._serve(exchange)
         except asyncio.CancelledError:
-            caller = asyncio.current_task()
-            if caller is not None and caller.cancelling():
-                raise
-        finally:
-            self.table.finish(exchange.request.id, exchange)  # it may have been cancelled before it began
-        return responses[0] if responses else None
+            if self.table.finish(exchange.request.id, exchange) or task.uncancel() > before:
+                raise  # the caller is cancelled, not only the request
+            return None
+        if self.table.finish(exchange.request.id, exchange):
+            return response
+        if task.cancelling() > before:  # in vain: the handler took no notice
+            task.uncancel()
+        return None
 
     def discredit(self, bad: BadMessage) -> bool:
         """Fail the request of ours that a text answers which is not a message. False: it answers none."""
@@ -301,7 +302,8 @@ class Channel:
         for _, waiting in outbound:
             waiting.fail(reason)
         for exchange in inbound:
-            exchange.task.cancel()
+            if exchange.task is not asyncio.current_task():
+                exchange.task.cancel()
         return inbound
 
     async def lost(self, reason: ConnectionClosed) -> None:

@@ -520,7 +520,7 @@ async def test_a_question_that_is_given_up_is_withdrawn() -> None:
     assert [event["params"]["requestId"] for event in withdrawn] == [id]
 
 
-async def test_a_cancelled_call_withdraws_its_question() -> None:
+async def test_a_cancelled_call_withdraws_nothing() -> None:
     service, browser = endpoint()
     await browser.initialize()
     service.tools["asks"] = asks
@@ -528,7 +528,7 @@ async def test_a_cancelled_call_withdraws_its_question() -> None:
     await visit.event()
     await browser.post(cancelled(1))
     await visit.ended()
-    assert [event["method"] for event in visit.events] == [ASK, "notifications/cancelled"]
+    assert len(visit.events) == 1
 
 
 @pytest.mark.parametrize("option", ["stateless", "json_response"])

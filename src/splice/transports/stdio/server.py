@@ -138,9 +138,6 @@ class _Pipes(LineChannel, asyncio.Protocol):
         if not self._closed:
             self.feed(data)
 
-    def eof_received(self) -> None:
-        self._at_end()
-
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - the loop's signature
         self._watched -= 1
         if not self._watched:
