@@ -104,7 +104,7 @@ def test_answers_become_models() -> None:
     [
         (Booking, {}, "guests: required, but missing\ncolor: required, but missing"),
         (Booking, {"guests": 1}, "color: required, but missing"),
-        (Booking, {"guests": 0, "color": "red"}, "guests: expected a number >= 1, got 0"),
+        (Booking, {"guests": 0, "color": "red"}, "guests: it is less than the minimum of 1, got 0"),
         (Booking, {"guests": 1, "color": "green"}, 'color: expected one of "red", "blue", got "green"'),
         (Booking, {"guests": 1, "color": "red", "tags": ["z"]}, 'tags[0]: expected one of "x", "y", got "z"'),
         (

@@ -137,12 +137,12 @@ def test_bad_arguments_deep_inside() -> None:
         )
     assert sorted(str(caught.value).splitlines()) == [
         'color: expected one of "red", "blue", got "green"',
-        "home.number: expected a number >= 1, got 0",
+        "home.number: it is less than the minimum of 1, got 0",
         "home.street: expected string, got 1",
         'many.a[1]: expected integer, got "b"',
         'point.x: expected integer, got "a"',
-        "size: expected a number <= 9, got 10",
-        'users[1].userName: expected string of length >= 2, got "a"',
+        "size: it is greater than the maximum of 9, got 10",
+        'users[1].userName: it is shorter than 2 characters, got "a"',
     ]
 
 

@@ -555,7 +555,7 @@ def shouted(value: str) -> str:
     [
         (int, "x", 'a: expected integer, got "x"'),
         (dt.date, "x", 'a: expected a date such as 2026-01-31, got "x"'),
-        (Address, {"number": 0}, "a.street: required, but missing\na.number: expected a number >= 1, got 0"),
+        (Address, {"number": 0}, "a.street: required, but missing\na.number: it is less than the minimum of 1, got 0"),
         (Point | Address | None, {"x": "a"}, 'a.x: expected integer, got "a"'),
         (
             list[User],

@@ -57,7 +57,7 @@ def pydantic_schema(of: Any, mode: str, suffix: str) -> tuple[Schema, dict[str, 
     """
     # Titles that only repeat a name are left out.
     generator = cast("Any", sys.modules["pydantic.json_schema"]).GenerateJsonSchema
-    plain = type("Untitled", (generator,), {"field_title_should_be_set": _never})
+    plain = type("Untitled", (generator,), {"field_title_should_be_set": lambda *_: False})
     make, template = cast("Any", type(of)).json_schemas, f"#/$defs/{{model}}{suffix}"
     try:
         schemas, rest = make([(0, mode, of)], ref_template=template, schema_generator=plain)
@@ -70,8 +70,19 @@ def pydantic_schema(of: Any, mode: str, suffix: str) -> tuple[Schema, dict[str, 
     return schemas[0, mode], {name + suffix: schema for name, schema in defs.items()}
 
 
-def _never(*_: object) -> bool:
-    return False
+class Foreign(type):
+    """Types that `decode_hook` decodes from their JSON by a function of their own, whatever comes of it."""
+
+    from_json: Callable[[bytes], Any]
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        """Let msgspec take every value for one of this type."""
+        return True
+
+
+def left_to(from_json: Callable[[bytes], Any]) -> Foreign:
+    """Make a type that msgspec leaves to `from_json`, which raises `ValueError`."""
+    return Foreign("Left", (), {"from_json": staticmethod(from_json)})
 
 
 def decode_hook(kind: Any, value: Any) -> Any:
@@ -81,8 +92,10 @@ def decode_hook(kind: Any, value: Any) -> Any:
 
 @functools.lru_cache(maxsize=512)
 def _decoding(kind: Any) -> Callable[[Any], Any]:
+    if isinstance(kind, Foreign):
+        return lambda value: kind.from_json(msgspec.json.encode(value))
     if is_pydantic(kind):
-        return cast("Callable[[Any], Any]", getattr(kind, "model_validate", None) or adapter(kind).validate_python)
+        return cast("Callable[[Any], Any]", adapter(kind).validate_python)
     if is_path(kind):
         return lambda value: kind(msgspec.convert(value, str))
     if (several := for_msgspec(kind)) is not kind:  # it is an `Iterable`
@@ -92,8 +105,8 @@ def _decoding(kind: Any) -> Callable[[Any], Any]:
 
 def encode_hook(value: Any) -> Any:
     """Encode what msgspec does not: written JSON, models, paths, subclasses of builtins, what pydantic knows."""
-    if hasattr(value, "model_dump"):
-        return value.model_dump(mode="json", by_alias=True)
+    if is_pydantic(type(value)):
+        return adapter(cast("Any", type(value))).dump_python(value, mode="json", by_alias=True)
     if isinstance(value, msgspec.Raw):
         return msgspec.json.decode(value)
     if isinstance(value, os.PathLike):
@@ -101,6 +114,4 @@ def encode_hook(value: Any) -> Any:
     for base in (str, int, float):
         if isinstance(value, base):
             return base(value)
-    if is_pydantic(type(value)):
-        return adapter(cast("Any", type(value))).dump_python(value, mode="json")
     raise TypeError(f"{type(value).__name__} cannot be written as JSON")

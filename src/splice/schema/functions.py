@@ -41,18 +41,6 @@ Opaque: TypeAlias = tuple[type, ...]
 """Result types that are content: they have no structure to promise."""
 
 
-class _Parameter(Struct):
-    """One parameter that a caller fills."""
-
-    name: str
-    shape: Shape
-    required: bool = True
-    default: Any = _LEFT_OUT
-    """The decoder's default. Only that of a pydantic `Field` is one; without, Python's own default applies."""
-    shown: Any = _LEFT_OUT
-    """The default, for the schema. None can be one."""
-
-
 class Signature:
     """The parameters and the result of a function, seen from JSON."""
 
@@ -67,30 +55,22 @@ class Signature:
         Raises `TypeError` when a parameter cannot be expressed in JSON.
         """
         name = getattr(function, "__qualname__", type(function).__qualname__).replace("<locals>.", "")
-        inner, filled = _unpartial(function)
-        source = _source(inner)
+        inner = cast("Any", function).func if isinstance(function, functools.partial) else function
         if inspect.isgeneratorfunction(inner) or inspect.isasyncgenfunction(inner):
             raise TypeError(f"{name}(): a generator has no result; return a list of what it yields")
-        hints, types, doc = _hints(source, name), Types(), parse(source.__doc__)
-        parameters: list[_Parameter] = []
-        self.injected: dict[str, Any] = {}
+        source = _source(inner)
+        hints, doc = _hints(source, name), parse(source.__doc__)
+        parameters = {each.name: each for each in _parameters(function, name)}
+        self.injected = {each: hints[each] for each in parameters if each in hints and skip(hints[each])}
         """Parameters the caller does not fill, and their annotations."""
-        for parameter in _parameters(function, filled, name):
-            hint = hints.get(parameter.name, Any)
-            if skip(hint):
-                self.injected[parameter.name] = hint
-            else:
-                parameters.append(_parameter(parameter, hint, types, name))
         self.description = doc.description
         """The docstring without its sections about parameters."""
-        self.input_schema = _input_schema(parameters, doc.parameters, types.defs)
-        """An object schema, JSON Schema 2020-12."""
+        taken = [each for each in parameters.values() if each.name not in self.injected]
+        self._shapes, self.input_schema, self._decode = _arguments(taken, hints, doc.parameters, name)
         self.output_schema = output_schema(hints.get("return"), opaque)
         """The schema of the declared result; None when it is text, content or not declared."""
         self.is_async = any(map(inspect.iscoroutinefunction, (inner, inspect.unwrap(inner), type(inner).__call__)))
         """Calling the function gives an awaitable, also if a plain `def` decorator returns it."""
-        self._shapes = {parameter.name: parameter.shape for parameter in parameters}
-        self._decode = _decoder(parameters)
 
     def arguments(self, raw: Raw | bytes) -> dict[str, Any]:
         """Decode keyword arguments from a JSON object; arguments the caller left out are not in the result.
@@ -133,15 +113,6 @@ def dump(value: Any) -> Any:
     return msgspec.to_builtins(value, str_keys=True, enc_hook=encode_hook)
 
 
-def _unpartial(function: Any) -> tuple[Any, set[str]]:
-    """Give the function inside of partials, and the names of the parameters that they fill."""
-    filled = set[str]()
-    while isinstance(function, functools.partial):
-        filled.update(cast("Any", function).keywords)
-        function = cast("Any", function).func
-    return function, filled
-
-
 def _source(function: Any) -> Any:
     """Give the function behind decorators and callable objects: it has the hints and the docstring."""
     function = inspect.unwrap(function)
@@ -160,8 +131,9 @@ def _hints(source: Any, name: str) -> dict[str, Any]:
         ) from None
 
 
-def _parameters(function: Callable[..., Any], filled: set[str], name: str) -> Iterator[inspect.Parameter]:
+def _parameters(function: Callable[..., Any], name: str) -> Iterator[inspect.Parameter]:
     """List the parameters that are still open; what a partial has filled is not the caller's to change."""
+    filled = cast("Any", function).keywords if isinstance(function, functools.partial) else ()
     for parameter in inspect.signature(function).parameters.values():
         if parameter.name in filled:
             continue
@@ -172,65 +144,58 @@ def _parameters(function: Callable[..., Any], filled: set[str], name: str) -> It
         yield parameter
 
 
-def _parameter(parameter: inspect.Parameter, hint: Any, types: Types, function: str) -> _Parameter:
-    name, default = parameter.name, parameter.default
-    is_field = is_pydantic_field(default)
-    if is_field:
-        hint = typing.Annotated[hint, default]
-    elif parameter.default is None and not _takes_none(hint):
-        hint = typing.Optional[hint]  # noqa: UP045 - the hint may be anything
-    try:
-        shape = types.read(hint)
-    except TypeError as error:
-        raise TypeError(f"{function}(): parameter `{name}`: {error}") from None
-    if default is inspect.Parameter.empty or (is_field and default.is_required()):
-        return _Parameter(name, shape)
-    if not is_field:
-        return _Parameter(name, shape, required=False, shown=default)
+def _arguments(
+    parameters: list[inspect.Parameter], hints: Mapping[str, Any], said: Mapping[str, str], function: str
+) -> tuple[dict[str, Shape], Schema, Callable[[Any], dict[str, Any]]]:
+    """Read the parameters that a caller fills: the shape of each, the schema of all, and the one decode of a call."""
+    types = Types()
+    shapes: dict[str, Shape] = {}
+    properties: dict[str, Schema] = {}
+    fields: list[tuple[str, Any, Any]] = []
+    for parameter in parameters:
+        name, (default, shown) = parameter.name, _defaults(parameter.default)
+        try:
+            shapes[name] = types.read(_hint(hints.get(name, Any), parameter.default))
+        except TypeError as error:
+            raise TypeError(f"{function}(): parameter `{name}`: {error}") from None
+        schema = shapes[name].schema
+        schema = without_null(schema) if HEADER in schema else schema  # null has no header
+        properties[name] = with_default(described(schema, said.get(name)), shown)
+        fields.append((name, shapes[name].wire, default))
+    struct = msgspec.defstruct("Arguments", fields, forbid_unknown_fields=True, kw_only=True)
+    required = [each.name for each in msgspec.structs.fields(struct) if each.required]
+    schema: Schema = {"type": "object", "properties": properties} | ({"required": required} if required else {})
+    schema |= {"additionalProperties": False} | ({"$defs": types.defs} if types.defs else {})
+    return shapes, schema, _decoder(struct, is_whole=len(required) == len(fields))
+
+
+def _hint(hint: Any, default: Any) -> Any:
+    """Give the type of a parameter, together with what its default says of it."""
+    if is_pydantic_field(default):
+        return typing.Annotated[hint, default]
+    inner = hint.__origin__ if is_annotated(hint) else hint
+    if default is None and type(None) not in typing.get_args(inner):
+        return typing.Optional[hint]  # noqa: UP045 - the hint may be anything
+    return hint
+
+
+def _defaults(default: Any) -> tuple[Any, Any]:
+    """Give the default of a parameter for the decoder, and the one that its schema shows; None can be one."""
+    if default is inspect.Parameter.empty or (is_pydantic_field(default) and default.is_required()):
+        return msgspec.field(), msgspec.NODEFAULT
+    if not is_pydantic_field(default):
+        return _LEFT_OUT, default
     # Python would pass a default that is `Field(...)` on as it is.
     fresh = functools.partial(default.get_default, call_default_factory=True)
-    return _Parameter(name, shape, False, msgspec.field(default_factory=fresh), default.default)
+    return msgspec.field(default_factory=fresh), default.default
 
 
-def _takes_none(hint: Any) -> bool:
-    if is_annotated(hint):
-        return _takes_none(hint.__origin__)
-    return hint in (Any, None, object) or type(None) in typing.get_args(hint)
-
-
-def _input_schema(parameters: list[_Parameter], said: Mapping[str, str], defs: dict[str, Schema]) -> Schema:
-    schema: Schema = {"type": "object", "properties": {}}
-    for each in parameters:
-        own = each.shape.schema
-        own = without_null(own) if HEADER in own else own  # null has no header
-        schema["properties"][each.name] = with_default(described(own, said.get(each.name)), each.shown)
-    if required := [each.name for each in parameters if each.required]:
-        schema["required"] = required
-    schema["additionalProperties"] = False
-    return schema | {"$defs": defs} if defs else schema
-
-
-def _decoder(parameters: list[_Parameter]) -> Callable[[Any], dict[str, Any]]:
-    """Make the one decode of a call."""
-    fields = [
-        (each.name, each.shape.wire) if each.required else (each.name, each.shape.wire, each.default)
-        for each in parameters
-    ]
-    struct = msgspec.defstruct("Arguments", fields, forbid_unknown_fields=True, kw_only=True)
-    decode = msgspec.json.Decoder(struct, dec_hook=decode_hook).decode
-    asdict = msgspec.structs.asdict
-    converts = [(each.name, each.shape.convert) for each in parameters if each.shape.convert is not None]
-    if all(each.required for each in parameters) and not converts:
+def _decoder(struct: type[Struct], *, is_whole: bool) -> Callable[[Any], dict[str, Any]]:
+    """Make the one decode of a call; in a call that `is_whole`, no argument can be left out."""
+    decode, asdict = msgspec.json.Decoder(struct, dec_hook=decode_hook).decode, msgspec.structs.asdict
+    if is_whole:
         return lambda raw: asdict(decode(raw))
-
-    def decode_given(raw: Any) -> dict[str, Any]:
-        values = {name: value for name, value in asdict(decode(raw)).items() if value is not _LEFT_OUT}
-        for name, convert in converts:
-            if isinstance(value := values.get(name), Raw):
-                values[name] = convert(bytes(value))
-        return values
-
-    return decode_given
+    return lambda raw: {name: value for name, value in asdict(decode(raw)).items() if value is not _LEFT_OUT}
 
 
 def _from_text(text: str, shape: Shape | None) -> Any:

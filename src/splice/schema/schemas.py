@@ -7,6 +7,17 @@ Schema: TypeAlias = dict[str, Any]
 
 NULL: Schema = {"type": "null"}
 
+NAMES: dict[type, str] = {
+    str: "string",
+    int: "integer",
+    bool: "boolean",
+    float: "number",
+    list: "array",
+    dict: "object",
+    type(None): "null",
+}
+"""Types that JSON has itself."""
+
 
 def is_object(value: object) -> TypeGuard[dict[str, Any]]:
     """Tell whether a JSON value is an object."""
@@ -25,6 +36,11 @@ def whole(value: Any) -> Any:
     if is_object(value):
         return {key: whole(inner) for key, inner in value.items()}
     return [whole(inner) for inner in value] if is_array(value) else value
+
+
+def cut(text: str, most: int) -> str:
+    """Cut a text that may be of a peer's making."""
+    return text if len(text) <= most else f"{text[: most - 3]}..."
 
 
 def described(schema: Schema, description: str | None) -> Schema:

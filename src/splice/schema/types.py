@@ -9,34 +9,29 @@ validator of the user's, is told in the words it raised.
 """
 
 import typing
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, cast
 
 import msgspec
-from msgspec import Raw
 from msgspec import inspect as mi
 
 from splice.schema.annotations import UNIONS, NotJSON, for_msgspec, is_annotated, name_of, notes
-from splice.schema.foreign import decode_hook, strict_adapter
-from splice.schema.schemas import Schema, any_of, is_object, resolved
-from splice.schema.writing import NAMES, Writer
+from splice.schema.foreign import decode_hook, left_to, strict_adapter
+from splice.schema.schemas import NAMES, Schema, any_of, is_object, resolved
+from splice.schema.writing import Writer
 
 
 class Shape(NamedTuple):
-    """A type: what msgspec decodes, the schema, and how to go on from there."""
+    """A type: what msgspec decodes, with `decode_hook`, and the schema."""
 
     wire: Any
     schema: Schema
-    convert: Callable[[bytes], Any] | None = None
-    """Makes the value from its JSON, when `wire` is `Raw`. Raises `ValueError`."""
 
     def decode(self, json: bytes) -> Any:
         """Decode one value.
 
         Raises `ValueError`, or `RecursionError` for a value that nests too deeply.
         """
-        if self.convert is not None:
-            return self.convert(json)
         return msgspec.json.decode(json, type=self.wire, dec_hook=decode_hook)
 
 
@@ -75,7 +70,7 @@ class Types(Writer):
 
     def _by_pydantic(self, kind: Any) -> Shape:
         model = strict_adapter(kind)
-        return Shape(Raw, self.adopt(model), model.validate_json)
+        return Shape(left_to(model.validate_json), self.adopt(model))
 
     def _first_of(self, kind: Any) -> Shape:
         """Take the first member of a union that fits."""
@@ -93,7 +88,7 @@ class Types(Writer):
                     continue
             raise ValueError("fits none of several types")
 
-        return Shape(Raw, any_of([member.schema for member in members]) | said.words, convert)
+        return Shape(left_to(convert), any_of([member.schema for member in members]) | said.words)
 
 
 def output_schema(kind: Any, opaque: tuple[type, ...]) -> Schema | None:
@@ -151,16 +146,17 @@ def bad_arguments(
         found = validator(schema, formats=True).problems(given)
     except (BadSchema, Mismatch):
         found = []  # a pattern that only Python understands, for example
-    refusals: dict[tuple[str, ...], ValueError] = {(): error}
-    if shapes is not None and is_object(given):
-        errors = {(name,): _refusal(shapes[name], value) for name, value in given.items() if name in shapes}
-        refusals = {path: refusal for path, refusal in errors.items() if refusal is not None}
-        # A format can be stricter than decoding is: nothing is said about an argument that decodes.
-        found = [each for each in found if each.path[:1] not in errors.keys() - refusals.keys()]
-    for path, refusal in refusals.items():
-        if not any(each.path[: len(path)] == path for each in found):
-            found += [Problem((*path, *inner), text) for inner, text in _own_words(refusal)]
-    return BadArguments(lines(found, "arguments"))
+    members = given if is_object(given) else {}
+    for name, shape in (shapes or {}).items():
+        if name not in members:
+            continue
+        refusal = _refusal(shape, members[name])
+        if refusal is None:
+            # A format can be stricter than decoding is: nothing is said about an argument that decodes.
+            found = [each for each in found if each.path[:1] != (name,)]
+        elif all(each.path[:1] != (name,) for each in found):
+            found += [Problem((name, *inner), text) for inner, text in _own_words(refusal)]
+    return BadArguments(lines(found or [Problem(*words) for words in _own_words(error)], "arguments"))
 
 
 def _refusal(shape: Shape, value: Any) -> ValueError | None:

@@ -19,6 +19,7 @@ from msgspec import Struct
 from splice.protocol.jsonrpc import depth
 from splice.schema.cost import Costly, Unresolved, cost
 from splice.schema.near import meant
+from splice.schema.schemas import cut
 
 __all__ = ["BadSchema", "Mismatch", "OverBudget", "Problem", "Validator", "lines", "validator"]
 
@@ -40,11 +41,8 @@ MAX_TOLD = 10_000
 MAX_PROBLEMS = 10
 """How many problems of one value are told."""
 
-MAX_NAMES = 20
-"""How many known names are listed beside an unknown one."""
-
-MAX_KNOWN = 1_000
-"""How many characters these are: the schema may be of a peer's making."""
+MAX_SAID = 1_000
+"""How many characters of a schema are quoted, such as the names that it knows: it may be of a peer's making."""
 
 MAX_PLACE = 200
 """How many characters of a place are told: its names may be of a peer's making."""
@@ -101,7 +99,7 @@ class Validator:
             self._cost = cost(whole)
             options = jsonschema_rs.FancyRegexOptions(backtrack_limit=100_000, size_limit=PATTERN_BYTES)
             self._inner: jsonschema_rs.Validator = _DIALECTS[dialect](
-                whole, retriever=_refuse, pattern_options=options, validate_formats=formats
+                whole, retriever=_refuse, pattern_options=options, validate_formats=formats, mask="it"
             )
         except jsonschema_rs.ValidationError as error:
             where = "/".join(map(str, error.instance_path))
@@ -157,29 +155,32 @@ class Validator:
         elif isinstance(kind, _Kind.AdditionalProperties):
             schema = functools.reduce(operator.getitem, error.schema_path[:-1], cast("Any", self._schema))
             known = list(schema.get("properties", ()))
-            told = ", ".join([*known[:MAX_NAMES], *(["..."] if len(known) > MAX_NAMES else [])])[:MAX_KNOWN] or "none"
+            told = cut(", ".join(known) or "none", MAX_SAID)
             for name in kind.unexpected:
                 yield Problem((*path, name), f"unknown name; known are: {told}{meant(name, known)}")
         elif isinstance(kind, _Kind.UnevaluatedProperties):
             yield from (Problem((*path, name), "unknown name") for name in kind.unexpected)
         elif isinstance(kind, _Kind.AnyOf | _Kind.OneOfNotValid):
-            yield from self._nearest(kind.context, path, error.instance)
+            yield from self._nearest(kind.context, error)
         else:
-            yield Problem(path, _reason(kind) + _got(error.instance))
+            reason = _EXPECTED[kind.name](kind.value) if kind.name in _EXPECTED else error.message
+            yield Problem(path, f"{cut(reason, MAX_SAID)}, got {cut(_json(error.instance), MAX_VALUE)}")
 
-    def _nearest(self, shapes: list[list[jsonschema_rs.ValidationError]], path: Path, value: Any) -> Iterator[Problem]:
+    def _nearest(
+        self, shapes: list[list[jsonschema_rs.ValidationError]], whole: jsonschema_rs.ValidationError
+    ) -> Iterator[Problem]:
         """Explain the shape with the fewest problems among those of the right type; if none is, name the types."""
-        wrong = [
-            [error.kind for error in shape if isinstance(error.kind, _Kind.Type) and error.instance_path == list(path)]
-            for shape in shapes
-        ]
-        near = [shape for shape, kinds in zip(shapes, wrong, strict=True) if not kinds]
-        if near:
+
+        def types(shape: list[jsonschema_rs.ValidationError]) -> list[str]:
+            kinds = (error.kind for error in shape if error.instance_path == whole.instance_path)
+            return [name for kind in kinds if isinstance(kind, _Kind.Type) for name in kind.types]
+
+        if near := [shape for shape in shapes if not types(shape)]:
             for error in min(near, key=len):
                 yield from self._explained(error)
         else:
-            types = dict.fromkeys(name for kinds in wrong for kind in kinds for name in kind.types)
-            yield Problem(path, f"expected {' or '.join(types)}{_got(value)}")
+            expected = _EXPECTED["type"](dict.fromkeys(name for shape in shapes for name in types(shape)))
+            yield Problem(tuple(whole.instance_path), f"{expected}, got {cut(_json(whole.instance), MAX_VALUE)}")
 
 
 def validator(schema: dict[str, Any] | bool, *, formats: bool = False) -> Validator:
@@ -202,18 +203,6 @@ def _refuse(uri: str) -> NoReturn:
     raise ValueError(f"{uri} is outside of the schema; nothing is ever fetched")
 
 
-def _reason(kind: Any) -> str:
-    """Say what was expected."""
-    if isinstance(kind, _Kind.BacktrackLimitExceeded):
-        return "its pattern takes too long"
-    return _REASONS[kind.name](kind.value) if kind.name in _REASONS else f"does not fit `{kind.name}`"
-
-
-def _got(value: Any) -> str:
-    text = _json(value)
-    return f", got {text if len(text) <= MAX_VALUE else f'{text[:MAX_VALUE]}...'}"
-
-
 def _json(value: Any) -> str:
     return msgspec.json.encode(value).decode()
 
@@ -225,24 +214,11 @@ _FORMATS = {
     "duration": "a duration such as PT1H30M",
     "uuid": "a UUID",
 }
-_REASONS: dict[str, Callable[[Any], str]] = {
+_EXPECTED: dict[str, Callable[[Any], str]] = {
     "type": lambda types: f"expected {' or '.join(types)}",
     "enum": lambda options: f"expected one of {', '.join(map(_json, options))}",
     "const": lambda expected: f"expected {_json(expected)}",
-    "falseSchema": lambda _: "nothing is allowed here",
-    "oneOf": lambda _: "does not fit exactly one of several shapes",
-    "minimum": lambda limit: f"expected a number >= {limit}",
-    "exclusiveMinimum": lambda limit: f"expected a number > {limit}",
-    "maximum": lambda limit: f"expected a number <= {limit}",
-    "exclusiveMaximum": lambda limit: f"expected a number < {limit}",
     "format": lambda name: f"expected {_FORMATS.get(name, name)}",
-    "multipleOf": lambda limit: f"expected a multiple of {limit}",
-    "minLength": lambda limit: f"expected string of length >= {limit}",
-    "maxLength": lambda limit: f"expected string of length <= {limit}",
-    "pattern": lambda pattern: f"expected string matching {_json(pattern)}",
-    "minItems": lambda limit: f"expected array of length >= {limit}",
-    "maxItems": lambda limit: f"expected array of length <= {limit}",
-    "minProperties": lambda limit: f"expected object of length >= {limit}",
-    "maxProperties": lambda limit: f"expected object of length <= {limit}",
-    "uniqueItems": lambda _: "expected array without duplicates",
+    "falseSchema": lambda _: "nothing is allowed here",
 }
+"""What is said of the commonest problems; the library says the others well."""

@@ -22,13 +22,10 @@ from msgspec import inspect as mi
 from splice.schema.annotations import NotJSON, for_msgspec, name_of
 from splice.schema.docstrings import parse
 from splice.schema.foreign import adapter, encode_hook, is_path, is_pydantic, pydantic_schema
-from splice.schema.schemas import NULL, Schema, any_of, described
+from splice.schema.schemas import NAMES, NULL, Schema, any_of, described
 
 Mode: TypeAlias = Literal["validation", "serialization"]
 Record: TypeAlias = mi.StructType | mi.DataclassType | mi.TypedDictType | mi.NamedTupleType
-
-NAMES: dict[type, str] = {str: "string", int: "integer", bool: "boolean", float: "number", type(None): "null"}
-"""Types that JSON has itself."""
 
 _BASE64: Schema = {"type": "string", "contentEncoding": "base64"}
 _FIXED: dict[type[mi.Type], Schema] = {
