@@ -10,6 +10,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic#json-schema-usage
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any, TypeAlias
 from urllib.parse import unquote
 
@@ -36,7 +37,7 @@ _COUNTS = re.compile(r"[{,](\d+)\}")
 
 _Node: TypeAlias = Mapping[str, Any]
 
-_SAME, _ITEM, _ANY_MEMBER = "", "[]", "*"
+_SAME, _ITEM, _NAMED, _ANY_MEMBER = "", "[]", ".", "*"
 _APPLIED = {
     **dict.fromkeys(("not", "if", "then", "else", "allOf", "anyOf", "oneOf"), _SAME),
     **dict.fromkeys(("dependentSchemas", "dependencies"), _SAME),
@@ -77,34 +78,32 @@ def cost(schema: _Node) -> Cost:
         raise Costly(f"subschemas nest deeper than {MAX_DEPTH} levels") from None
 
 
-def _anchors(root: _Node) -> dict[str, _Node]:
-    """Collect the names that subschemas give themselves, and hold the bare size against the bounds.
-
-    All objects and arrays are walked, level by level, whatever they mean.
-    """
-    found: dict[str, _Node] = {}
+def _objects(root: _Node) -> list[_Node]:
+    """List all objects in a schema, level by level, whatever they mean, and hold its bare size against the bounds."""
+    found: list[_Node] = []
     level: list[Any] = [root]
-    nested = count = 0
-    patterns: list[str] = []
-    while level:
-        nested += 1
-        objects: list[_Node] = [node for node in level if is_object(node)]
-        count += len(objects)
-        # Every second level of a schema is a map or a list of schemas.
-        if nested > 2 * MAX_DEPTH:
-            raise Costly(f"subschemas nest deeper than {MAX_DEPTH} levels")
-        if count > MAX_SUBSCHEMAS:
+    for _ in range(2 * MAX_DEPTH):  # every second level of a schema is a map or a list of schemas
+        found += filter(is_object, level)
+        if len(found) > MAX_SUBSCHEMAS:
             raise Costly(f"more than {MAX_SUBSCHEMAS} subschemas")
-        patterns += [text for node in objects for text in _patterns(node)]
-        if len(patterns) > MAX_PATTERNS or sum(map(_pattern_size, patterns)) > MAX_PATTERN_TEXT:
-            raise Costly(f"more than {MAX_PATTERNS} patterns, or {MAX_PATTERN_TEXT} characters and repetitions of them")
-        for node in objects:
-            if isinstance(node.get("$id"), str) and node is not root:
-                raise Costly(f"a subschema has the $id {node['$id']!r}; only the whole may have one")
-            for name in (node.get("$anchor"), node.get("$dynamicAnchor")):
-                if isinstance(name, str) and found.setdefault(name, node) is not node:
-                    raise Costly(f"two subschemas have the anchor {name!r}")
         level = [inner for node in level for inner in _inside(node) if is_object(inner) or is_array(inner)]
+    if level:
+        raise Costly(f"subschemas nest deeper than {MAX_DEPTH} levels")
+    patterns = [text for node in found for text in _patterns(node)]
+    if len(patterns) > MAX_PATTERNS or sum(map(_pattern_size, patterns)) > MAX_PATTERN_TEXT:
+        raise Costly(f"more than {MAX_PATTERNS} patterns, or {MAX_PATTERN_TEXT} characters and repetitions of them")
+    return found
+
+
+def _anchors(root: _Node, objects: list[_Node]) -> dict[str, _Node]:
+    """Collect the names that subschemas give themselves."""
+    found: dict[str, _Node] = {}
+    for node in objects:
+        if isinstance(node.get("$id"), str) and node is not root:
+            raise Costly(f"a subschema has the $id {node['$id']!r}; only the whole may have one")
+        for name in (node.get("$anchor"), node.get("$dynamicAnchor")):
+            if isinstance(name, str) and found.setdefault(name, node) is not node:
+                raise Costly(f"two subschemas have the anchor {name!r}")
     return found
 
 
@@ -139,58 +138,54 @@ class _Survey:
 
     def __init__(self, root: _Node) -> None:
         self._root = root
-        self._anchors = _anchors(root)
+        self._anchors = _anchors(root, _objects(root))
         self._works: dict[int, int] = {}
         self._open: dict[int, int] = {}
-        """Definitions being followed, and how many members of the value deep."""
-        self._recursive: dict[int, _Node] = {}
+        """Subschemas being followed, and how many members of the value deep."""
+        self._looping: dict[int, _Node] = {}
+        """Subschemas that lead to one that applies itself."""
+        self._members = cache(self._count_members)
 
     def cost(self) -> Cost:
         """Measure."""
-        work = self._work(self._root, 0)
-        branching = max((self._branching(node) for node in list(self._recursive.values())), default=0)
-        return Cost(work, branching)
+        work, _ = self._follow(self._root, 0)
+        return Cost(work, max(map(self._branching, self._looping), default=0))
 
-    def _work(self, node: Any, deep: int) -> int:
-        """Count the subschemas that may be applied, a definition once for each way to it."""
+    def _follow(self, node: Any, deep: int) -> tuple[int, bool]:
+        """Count the subschemas that may be applied, a definition once for each way to it; tell if they lead in a loop."""
         if not is_object(node):
-            return 1
-        schema: _Node = node
-        key = id(schema)
+            return 1, False
+        key = id(node)
         if key in self._open:
             if self._open[key] == deep:
                 raise Costly("a subschema applies itself to the same value, without end")
-            self._recursive[key] = schema
-            return 1
+            return 1, True
         if key not in self._works:
             self._open[key] = deep
-            work = 1 + _compared(schema)
-            for step, inner in self._steps(schema):
-                work += self._work(inner, deep + bool(step))
+            self._works[key] = 1 + _compared(node)
+            for step, inner in self._steps(node):
+                work, loops = self._follow(inner, deep + bool(step))
+                self._works[key] += work
+                if loops:
+                    self._looping[key] = node
             del self._open[key]
-            if work > MAX_WORK:
+            if self._works[key] > MAX_WORK:
                 raise Costly(f"its references and choices amount to more than {MAX_WORK} subschemas")
-            self._works[key] = work
-        return self._works[key]
+        return self._works[key], key in self._looping
 
-    def _branching(self, start: _Node) -> int:
-        found: Counter[tuple[str, ...]] = Counter()
-        self._collect(start, (), found)
-        if any(_ANY_MEMBER in path for path in found):
-            # Members named one by one and members of any name may be the same ones.
-            merged: Counter[tuple[str, ...]] = Counter()
-            for path, times in found.items():
-                merged[tuple(step if step == _ITEM else _ANY_MEMBER for step in path)] += times
-            found = merged
-        return max(found.values(), default=0)
+    def _branching(self, key: int) -> int:
+        """Count how many looping subschemas one applies to one member at most, with those it applies to the value."""
+        times = self._members(key)
+        named = max((count for step, count in times.items() if step.startswith(_NAMED)), default=0)
+        # A member that is named may also be one of any name.
+        return max(times[_ITEM], times[_ANY_MEMBER] + named)
 
-    def _collect(self, schema: _Node, path: tuple[str, ...], found: Counter[tuple[str, ...]]) -> None:
-        for step, inner in self._steps(schema):
-            place = (*path, step) if step else path
-            if id(inner) in self._recursive:
-                found[place] += 1
-            elif is_object(inner):
-                self._collect(inner, place, found)
+    def _count_members(self, key: int) -> Counter[str]:
+        found: Counter[str] = Counter()
+        for step, inner in self._steps(self._looping[key]):
+            if id(inner) in self._looping:
+                found.update({step: 1} if step else self._members(id(inner)))
+        return found
 
     def _steps(self, schema: _Node) -> Iterator[tuple[str, Any]]:
         """List the subschemas that are applied, and to which member of the value: "" is the value itself."""
@@ -198,7 +193,7 @@ class _Survey:
             if word in _REFERENCES:
                 yield _SAME, self._target(inner)
             elif word == "properties" and is_object(inner):
-                yield from ((f".{name}", each) for name, each in inner.items())
+                yield from ((_NAMED + name, each) for name, each in inner.items())
             elif word in _APPLIED:
                 several = _inside(inner) if word in _MAPS or is_array(inner) else [inner]
                 yield from ((_APPLIED[word], each) for each in several)
