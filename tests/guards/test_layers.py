@@ -52,8 +52,8 @@ LOCAL_IMPORTS: dict[tuple[str, str], str] = {
     ("client/questions.py", "splice.schema.validate"): "only a server that asks by forms needs a validator",
     ("client/targets.py", "splice.transports.http.link"): "a stdio client loads no HTTP library",
     ("rules/seal.py", "cryptography.hazmat.primitives.ciphers.aead"): "only a server that asked something seals",
-    ("schema/types.py", "splice.schema.validate"): "only values that do not fit need a validator",
-    ("schema/forms.py", "splice.schema.validate"): "only a schema written by hand needs a validator",
+    ("schema/functions.py", "splice.schema.validate"): "only values that do not fit need a validator",
+    ("schema/forms.py", "splice.schema.validate"): "likewise",
     ("server/tools.py", "splice.schema.validate"): "likewise",
     ("stores/opening.py", "splice.stores.sqlite"): "a server that keeps its state in memory loads no SQLite",
 }

@@ -40,7 +40,7 @@ from schema.models import (
     User,
 )
 from splice.schema.annotations import Header
-from splice.schema.types import BadArguments, Shape, Types, bad_arguments, output_schema
+from splice.schema.types import Shape, Types
 
 UserId = NewType("UserId", int)
 Anything = TypeVar("Anything")
@@ -71,12 +71,7 @@ PLAIN: list[tuple[Any, dict[str, Any], Any, Any]] = [
     (dt.time, {"type": "string", "format": "time"}, "03:04:05", dt.time(3, 4, 5)),
     (dt.timedelta, {"type": "string", "format": "duration"}, "PT1H", dt.timedelta(hours=1)),
     (uuid.UUID, {"type": "string", "format": "uuid"}, str(ID), ID),
-    (
-        decimal.Decimal,
-        {"anyOf": [NUMBER, {"type": "string", "format": "decimal"}]},
-        "1.5",
-        decimal.Decimal("1.5"),
-    ),
+    (decimal.Decimal, {"type": "string", "format": "decimal"}, "1.5", decimal.Decimal("1.5")),
     (pathlib.Path, {"type": "string", "format": "path"}, "/a", pathlib.Path("/a")),
     (list, {"type": "array"}, [1, "a"], [1, "a"]),
     (list[int], {"type": "array", "items": INTEGER}, [1], [1]),
@@ -441,61 +436,6 @@ def test_defaults_are_shown_as_json_if_it_has_them() -> None:
     }
 
 
-class Content:
-    pass
-
-
-class Image(Content):
-    pass
-
-
-OPAQUE = (Content,)
-
-
-@pytest.mark.parametrize(
-    "kind",
-    [
-        *(None, type(None), Any, object, str, str | None, Annotated[str, "Words."], complex, list, list[Any], tuple),
-        *(Content, Image, list[Image], tuple[Image, ...], int | Image, Union[str, list[Image]], Annotated[Image, "x"]),  # noqa: UP007 - it is what is tested
-    ],
-)
-def test_results_without_a_schema(kind: Any) -> None:
-    assert output_schema(kind, OPAQUE) is None
-
-
-@pytest.mark.parametrize(
-    ("kind", "schema"),
-    [
-        (int, {"type": "integer"}),
-        (list[str], {"type": "array", "items": {"type": "string"}}),
-        (dict, {"type": "object"}),
-        (dict[str, Any], {"type": "object"}),
-        (Literal["a"], {"type": "string", "enum": ["a"]}),
-        (int | None, {"anyOf": [{"type": "integer"}, {"type": "null"}]}),
-    ],
-)
-def test_results_with_a_schema(kind: Any, schema: dict[str, Any]) -> None:
-    assert output_schema(kind, OPAQUE) == schema
-
-
-def test_the_definition_of_the_result_stands_at_the_root() -> None:
-    schema = output_schema(Point, ())
-    assert schema is not None
-    assert schema["type"] == "object"
-    assert "$defs" not in schema
-    described = output_schema(Annotated[Point, "Where."], ())
-    assert described is not None
-    assert described["description"] == "Where."
-    for recursive in (Tree, Person):
-        schema = output_schema(recursive, ())
-        assert schema is not None
-        assert schema["type"] == "object"
-        assert schema["$defs"][recursive.__name__]["properties"] == schema["properties"]
-    addresses = output_schema(list[Address], ())
-    assert addresses is not None
-    assert addresses["items"] == {"$ref": "#/$defs/Address"}
-
-
 @dataclasses.dataclass
 class Left:
     x: int
@@ -531,71 +471,6 @@ def test_annotations_that_have_no_hash() -> None:
         "type": "integer",
         "description": "Many.",
     }
-
-
-class Even(pydantic.BaseModel):
-    number: int
-
-    @pydantic.field_validator("number")
-    @classmethod
-    def is_even(cls, value: int) -> int:
-        if value % 2:
-            raise ValueError("it is odd")
-        return value
-
-
-def shouted(value: str) -> str:
-    if value != value.upper():
-        raise ValueError("shout")
-    return value
-
-
-@pytest.mark.parametrize(
-    ("kind", "value", "text"),
-    [
-        (int, "x", 'a: expected integer, got "x"'),
-        (dt.date, "x", 'a: expected a date such as 2026-01-31, got "x"'),
-        (Address, {"number": 0}, "a.street: required, but missing\na.number: it is less than the minimum of 1, got 0"),
-        (Point | Address | None, {"x": "a"}, 'a.x: expected integer, got "a"'),
-        (
-            list[User],
-            [{"x": 1}],
-            "a[0].x: unknown name; known are: userName, logCount\na[0].userName: required, but missing",
-        ),
-        (Even, {"number": 3}, "a.number: it is odd"),
-        (list[Even], [{"number": 3}], "a.number: it is odd"),
-        (Annotated[str, pydantic.AfterValidator(shouted)], "x", "a: shout"),
-        (Car, {"wheels": 1}, "a: 'wheels' must be >= 3: 1"),
-        (bytes, "?", "a: Invalid base64 encoded string"),
-        (
-            Annotated[str, msgspec.Meta(pattern=r"(?P<a>x)(?(a)y|z)")],
-            "q",
-            "a: Expected `str` matching regex '(?P<a>x)(?(a)y|z)'",
-        ),
-    ],
-)
-def test_one_argument(kind: Any, value: Any, text: str) -> None:
-    types = Types()
-    shape = types.read(kind)
-    schema = {"properties": {"a": shape.schema}, "$defs": types.defs}
-    assert str(bad_arguments(schema, {"a": value}, ValueError("unused"), {"a": shape})) == text
-
-
-def test_an_argument_that_decodes_is_not_blamed() -> None:
-    shapes = {"when": Types().read(dt.datetime), "count": Types().read(int)}
-    schema = {"properties": {name: shape.schema for name, shape in shapes.items()}, "additionalProperties": False}
-    given = {"when": "2026-01-02T03:04:05", "count": "x", "more": 1}
-    assert str(bad_arguments(schema, given, ValueError("unused"), shapes)).splitlines() == [
-        'count: expected integer, got "x"',
-        "more: unknown name; known are: when, count",
-    ]
-
-
-@pytest.mark.parametrize("schema", [{"pattern": "("}, {}])
-def test_a_schema_that_finds_nothing(schema: dict[str, Any]) -> None:
-    error = bad_arguments(schema, "x", ValueError("too odd"))
-    assert isinstance(error, BadArguments)
-    assert str(error) == "arguments: too odd"
 
 
 def test_what_failed_leaves_no_trace() -> None:

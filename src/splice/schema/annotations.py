@@ -60,9 +60,22 @@ def is_pydantic_field(value: object) -> bool:
     return type(value).__name__ == "FieldInfo" and hasattr(value, "metadata") and hasattr(value, "default_factory")
 
 
+def unknown_name(where: str, error: NameError) -> TypeError:
+    """Explain that an annotation names what its module does not have."""
+    return TypeError(
+        f"{where}: the name {error.name!r} in its annotations is not known in its module; "
+        f"import or define it there, outside of `if TYPE_CHECKING` and of other functions"
+    )
+
+
 def is_annotated(kind: Any) -> bool:
     """Tell whether a type is an `Annotated[...]`."""
     return hasattr(kind, "__metadata__")
+
+
+def bare(kind: Any) -> Any:
+    """Give a type without what is said beside it."""
+    return kind.__origin__ if is_annotated(kind) else kind
 
 
 def for_msgspec(kind: Any, *, in_class: bool = False) -> Any:
@@ -141,8 +154,7 @@ def _read(item: Any, found: Notes) -> None:
 
 def name_of(kind: Any) -> str:
     """Name a type for people."""
-    if is_annotated(kind):
-        return name_of(kind.__origin__)
+    kind = bare(kind)
     origin = typing.get_origin(kind)
     if origin is not None and isinstance(origin, type) and origin not in UNIONS:
         return "_".join([origin.__name__, *map(name_of, typing.get_args(kind))])

@@ -152,7 +152,7 @@ class _Survey:
         return Cost(work, max(map(self._branching, self._looping), default=0))
 
     def _follow(self, node: Any, deep: int) -> tuple[int, bool]:
-        """Count the subschemas that may be applied, a definition once for each way to it; tell if they lead in a loop."""
+        """Count the subschemas that may be applied, a definition once for each way to it; tell if one is a loop."""
         if not is_object(node):
             return 1, False
         key = id(node)

@@ -8,15 +8,15 @@ https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#requ
 """
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, cast
 
 import msgspec
 from msgspec import Struct, defstruct
 
 from splice.schema.annotations import name_of
-from splice.schema.schemas import Schema, is_object, resolved, whole, without_null
-from splice.schema.types import BadArguments, Shape, Types, bad_arguments
+from splice.schema.schemas import BadArguments, Schema, is_object, resolved, whole, without_null
+from splice.schema.types import Shape, Types
 
 __all__ = ["BadArguments", "apply_defaults", "form_schema", "read_form"]
 
@@ -30,7 +30,7 @@ class _Form(Struct, frozen=True):
 
     schema: Schema
     shape: Shape
-    empty: dict[str, Any]
+    empty: dict[str, None]
     """Values given to the model for fields that were left empty: null."""
     is_one: bool
     """The model is no form: it is what the one field of the form holds, `value`."""
@@ -41,14 +41,16 @@ def form_schema(model: type[Any] | dict[str, Any] | list[Any]) -> dict[str, Any]
 
     Raises `TypeError` for a model that is not a flat form, `ValueError` for a schema that is not valid.
     """
-    if isinstance(model, dict):
-        if model.get("type") != "object" or not is_object(model.get("properties")):
-            raise TypeError(f'{model} is not a form: a schema is {{"type": "object", "properties": {{...}}}}')
-        _check_by(model)
-        return model
     if isinstance(model, list):
         raise TypeError(f"{model!r} is not a form: declare a class with fields, or a choice, Literal[...]")
-    return _form(cast("Any", model)).schema
+    if not isinstance(model, dict):
+        return _form(cast("Any", model)).schema
+    if model.get("type") != "object" or not is_object(model.get("properties")):
+        raise TypeError(f'{model} is not a form: a schema is {{"type": "object", "properties": {{...}}}}')
+    from splice.schema.validate import validator  # noqa: PLC0415 - most models are classes
+
+    validator(model)
+    return model
 
 
 def read_form(model: Any, content: Mapping[str, Any]) -> Any:
@@ -57,28 +59,24 @@ def read_form(model: Any, content: Mapping[str, Any]) -> Any:
     Raises `ValueError`: `BadArguments`, or `Mismatch`.
     """
     if isinstance(model, dict):
-        _check_by(cast("Schema", model))(content)
+        from splice.schema.validate import validator  # noqa: PLC0415 - most models are classes
+
+        validator(cast("Schema", model)).check(content)
         return content
     form = _form(model)
-    given = whole(form.empty | dict(content))
     try:
-        value = form.shape.decode(msgspec.json.encode(given))
+        value = form.shape.decode(msgspec.json.encode(whole(form.empty | dict(content))))
     except ValueError as error:
+        from splice.schema.validate import bad_arguments  # noqa: PLC0415 - most answers fit
+
         raise bad_arguments(form.schema, whole(dict(content)), error) from None
     return value.value if form.is_one else value
-
-
-def _check_by(schema: Schema) -> Callable[[Any], None]:
-    from splice.schema.validate import validator  # noqa: PLC0415 - most models are classes
-
-    return validator(schema).check
 
 
 def apply_defaults(schema: Mapping[str, Any], content: Mapping[str, Any]) -> dict[str, Any]:
     """Fill in the defaults of the fields that were left out."""
     properties = cast("dict[str, Schema]", schema.get("properties", {}))
-    missing = {name: each["default"] for name, each in properties.items() if name not in content and "default" in each}
-    return missing | dict(content)
+    return {name: each["default"] for name, each in properties.items() if "default" in each} | dict(content)
 
 
 @functools.lru_cache(maxsize=256)
@@ -92,35 +90,30 @@ def _form(model: Any) -> _Form:
         root = resolved(shape.schema, types.defs)
     if root.get("type") != "object" or "properties" not in root:
         raise TypeError(f"{model!r} is not a form: declare a class with fields; {_HOLD}")
-    needed = set(cast("list[str]", root.get("required", [])))
+    fields = {name: resolved(each, types.defs) for name, each in cast("dict[str, Schema]", root["properties"]).items()}
+    needed: list[str] = root.get("required", [])
+    # A field that may be null may be left empty.
+    required = [name for name in needed if without_null(fields[name]) is fields[name]]
     properties: dict[str, Schema] = {}
-    required: list[str] = []
-    empty: dict[str, Any] = {}
-    for name, given in cast("dict[str, Schema]", root["properties"]).items():
-        whole_field = resolved(given, types.defs)
+    for name, whole_field in fields.items():
         schema = resolved(without_null(whole_field), types.defs)
         if not _is_field(schema):
             raise TypeError(f"{name_of(model)}.{name}: {_HOLD}")
         properties[name] = _tidied(schema)
-        if name in needed and schema is whole_field:
-            required.append(name)
-        elif name in needed:
-            empty[name] = None  # a field that may be null may be left empty
-    form: Schema = {"type": "object", "properties": properties}
-    return _Form(form | ({"required": required} if required else {}), shape, empty, is_one)
+    form: Schema = {"type": "object", "properties": properties} | ({"required": required} if required else {})
+    return _Form(form, shape, dict.fromkeys(set(needed) - set(required)), is_one)
 
 
 def _is_field(schema: Schema) -> bool:
     if schema.get("type") == "array":
-        items = cast("Any", schema.get("items"))
-        return isinstance(items, dict) and _is_choice(cast("Schema", items))
+        items: object = schema.get("items")
+        return is_object(items) and _is_choice(items)
     return _is_choice(schema) or (schema.get("type") in _PRIMITIVES and "enum" not in schema)
 
 
 def _is_choice(schema: Schema) -> bool:
-    choices = schema.get("enum", [schema["const"]] if "const" in schema else [])
-    titled = cast("list[Schema]", schema.get("oneOf", schema.get("anyOf", [])))
-    choices = choices or [option.get("const") for option in titled]
+    titled: list[Schema] = schema.get("oneOf", schema.get("anyOf", [schema]))
+    choices = schema.get("enum", [option.get("const") for option in titled])
     return bool(choices) and all(isinstance(choice, str) for choice in choices)
 
 

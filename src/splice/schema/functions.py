@@ -13,12 +13,11 @@ from typing import Any, TypeAlias, cast
 import msgspec
 from msgspec import Raw, Struct
 
-from splice.schema.annotations import HEADER, is_annotated, is_pydantic_field
+from splice.schema import annotations, schemas
 from splice.schema.docstrings import parse
 from splice.schema.foreign import decode_hook, encode_hook
-from splice.schema.schemas import Schema, described, whole, without_null
-from splice.schema.types import BadArguments, Shape, Types, bad_arguments, output_schema
-from splice.schema.writing import with_default
+from splice.schema.schemas import BadArguments, Schema
+from splice.schema.types import Shape, Types, with_default
 
 __all__ = ["BadArguments", "Signature", "dump"]
 
@@ -94,7 +93,7 @@ class Signature:
     def _second_look(self, raw: Raw | bytes) -> dict[str, Any]:
         """Let 1.0 be an integer, as JSON Schema does; else raise every reason why arguments do not fit."""
         try:
-            given = whole(msgspec.json.decode(raw))
+            given = schemas.whole(msgspec.json.decode(raw))
         except RecursionError:
             raise BadArguments("arguments: nested too deeply") from None
         except msgspec.DecodeError as error:
@@ -102,6 +101,8 @@ class Signature:
         try:
             return self._decode(msgspec.json.encode(given))
         except ValueError as error:
+            from splice.schema.validate import bad_arguments  # noqa: PLC0415 - it is not small
+
             raise bad_arguments(self.input_schema, given, error, self._shapes) from None
 
 
@@ -121,14 +122,10 @@ def _source(function: Any) -> Any:
 
 def _hints(source: Any, name: str) -> dict[str, Any]:
     try:
-        return typing.get_type_hints(
-            cast("Any", source).__init__ if isinstance(source, type) else source, include_extras=True
-        )
+        annotated = cast("Any", source).__init__ if isinstance(source, type) else source
+        return typing.get_type_hints(annotated, include_extras=True)
     except NameError as error:
-        raise TypeError(
-            f"{name}(): the name {error.name!r} in its annotations is not known in its module; "
-            f"import or define it there, outside of `if TYPE_CHECKING` and of other functions"
-        ) from None
+        raise annotations.unknown_name(f"{name}()", error) from None
 
 
 def _parameters(function: Callable[..., Any], name: str) -> Iterator[inspect.Parameter]:
@@ -159,8 +156,8 @@ def _arguments(
         except TypeError as error:
             raise TypeError(f"{function}(): parameter `{name}`: {error}") from None
         schema = shapes[name].schema
-        schema = without_null(schema) if HEADER in schema else schema  # null has no header
-        properties[name] = with_default(described(schema, said.get(name)), shown)
+        schema = schemas.without_null(schema) if annotations.HEADER in schema else schema  # null has no header
+        properties[name] = with_default(schemas.described(schema, said.get(name)), shown)
         fields.append((name, shapes[name].wire, default))
     struct = msgspec.defstruct("Arguments", fields, forbid_unknown_fields=True, kw_only=True)
     required = [each.name for each in msgspec.structs.fields(struct) if each.required]
@@ -171,19 +168,18 @@ def _arguments(
 
 def _hint(hint: Any, default: Any) -> Any:
     """Give the type of a parameter, together with what its default says of it."""
-    if is_pydantic_field(default):
+    if annotations.is_pydantic_field(default):
         return typing.Annotated[hint, default]
-    inner = hint.__origin__ if is_annotated(hint) else hint
-    if default is None and type(None) not in typing.get_args(inner):
+    if default is None and type(None) not in typing.get_args(annotations.bare(hint)):
         return typing.Optional[hint]  # noqa: UP045 - the hint may be anything
     return hint
 
 
 def _defaults(default: Any) -> tuple[Any, Any]:
     """Give the default of a parameter for the decoder, and the one that its schema shows; None can be one."""
-    if default is inspect.Parameter.empty or (is_pydantic_field(default) and default.is_required()):
+    if default is inspect.Parameter.empty or (annotations.is_pydantic_field(default) and default.is_required()):
         return msgspec.field(), msgspec.NODEFAULT
-    if not is_pydantic_field(default):
+    if not annotations.is_pydantic_field(default):
         return _LEFT_OUT, default
     # Python would pass a default that is `Field(...)` on as it is.
     fresh = functools.partial(default.get_default, call_default_factory=True)
@@ -208,3 +204,48 @@ def _from_text(text: str, shape: Shape | None) -> Any:
         except msgspec.DecodeError:
             return text
     return text
+
+
+def output_schema(kind: Any, opaque: tuple[type, ...]) -> Schema | None:
+    """Describe the result of a function that is annotated with `kind`.
+
+    None for nothing, for plain text, for the types in `opaque` wherever they occur in it, and for anything that JSON
+    cannot carry: such results are shown, but have no structure to promise.
+    """
+    if kind is None or _holds(kind, opaque):
+        return None
+    types = Types("serialization")
+    try:
+        schema = types.read(kind).schema
+    except TypeError:
+        return None
+    any_list = schema.get("type") == "array" and not schema.get("items") and not schema.get("prefixItems")
+    if not schema or any_list or _is_text(schema):
+        return None  # the items of a list of anything may well be content
+    root = _rooted(schema, types.defs)
+    return root | {"$defs": types.defs} if types.defs else root
+
+
+def _holds(kind: Any, opaque: tuple[type, ...]) -> bool:
+    """Tell whether a type is one of `opaque`, or has one in it."""
+    origin = typing.get_origin(kind)
+    if any(each is kind or each is origin for each in opaque):
+        return True
+    if origin is None:
+        return isinstance(kind, type) and kind is not Any and issubclass(kind, opaque)
+    return any(_holds(inner, opaque) for inner in typing.get_args(kind))
+
+
+def _is_text(schema: Schema) -> bool:
+    members: list[Schema] = schema.get("anyOf", [schema])
+    return all(
+        member.keys() <= {"type", "description"} and member.get("type") in ("string", "null") for member in members
+    )
+
+
+def _rooted(schema: Schema, defs: dict[str, Schema]) -> Schema:
+    """Put the definition of the result itself at the root, where clients look for `type`."""
+    root, reference = schemas.resolved(schema, defs), str(schema.get("$ref"))
+    if f'"{reference}"' not in msgspec.json.encode(defs).decode():
+        defs.pop(reference.removeprefix("#/$defs/"), None)
+    return root

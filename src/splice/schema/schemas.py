@@ -19,6 +19,10 @@ NAMES: dict[type, str] = {
 """Types that JSON has itself."""
 
 
+class BadArguments(ValueError):
+    """Values do not fit the types that were declared for them. The text is short and written for a model."""
+
+
 def is_object(value: object) -> TypeGuard[dict[str, Any]]:
     """Tell whether a JSON value is an object."""
     return isinstance(value, dict)

@@ -1,24 +1,66 @@
 """A Python type as JSON Schema, and as something that decodes.
 
-msgspec does both by itself for most types. Any other type is left to pydantic as a whole, if the user's code imports
-it; failing that, the members of a union are tried one after the other.
+msgspec does both by itself for most types; what it decodes is written from what `msgspec.inspect` tells of it. Any
+other type is left to pydantic as a whole, if the user's code imports it; failing that, the members of a union are tried
+one after the other.
 
-Decoding stops at the first problem, in words of msgspec or pydantic. So the same JSON is validated against the schema
-that was advertised: all problems are found, in the one voice of `validate.py`. What no schema can say, such as a
-validator of the user's, is told in the words it raised.
+`msgspec.json.schema_components` was tried first. It sorts the values of enums and literals, forgets `format` for dates,
+and fails at defaults that need a hook; none of that can be mended afterwards.
+
+Classes that are objects in JSON go to `$defs` under their own names, so they may refer to themselves.
+
+JSON Schema 2020-12: https://json-schema.org/draft/2020-12
 """
 
+import enum
+import math
+import re
 import typing
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple, cast
+from collections.abc import Callable, Iterator
+from itertools import count
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, cast
 
 import msgspec
 from msgspec import inspect as mi
 
-from splice.schema.annotations import UNIONS, NotJSON, for_msgspec, is_annotated, name_of, notes
-from splice.schema.foreign import decode_hook, left_to, strict_adapter
-from splice.schema.schemas import NAMES, Schema, any_of, is_object, resolved
-from splice.schema.writing import Writer
+from splice.schema import annotations, foreign
+from splice.schema.annotations import NotJSON, for_msgspec, name_of
+from splice.schema.docstrings import parse
+from splice.schema.schemas import NAMES, NULL, Schema, any_of, described
+
+Record: TypeAlias = mi.StructType | mi.DataclassType | mi.TypedDictType | mi.NamedTupleType
+
+_BASE64: Schema = {"type": "string", "contentEncoding": "base64"}
+_FIXED: dict[type[mi.Type], Schema] = {
+    mi.AnyType: {},
+    mi.RawType: {},
+    mi.NoneType: NULL,
+    mi.BoolType: {"type": "boolean"},
+    mi.IntType: {"type": "integer"},
+    mi.FloatType: {"type": "number"},
+    mi.StrType: {"type": "string"},
+    mi.BytesType: _BASE64,
+    mi.ByteArrayType: _BASE64,
+    mi.DateTimeType: {"type": "string", "format": "date-time"},
+    mi.DateType: {"type": "string", "format": "date"},
+    mi.TimeType: {"type": "string", "format": "time"},
+    mi.TimeDeltaType: {"type": "string", "format": "duration"},
+    mi.UUIDType: {"type": "string", "format": "uuid"},
+    mi.DecimalType: {"type": "string", "format": "decimal"},
+}
+_LIMITS = {
+    "ge": "minimum",
+    "gt": "exclusiveMinimum",
+    "le": "maximum",
+    "lt": "exclusiveMaximum",
+    "multiple_of": "multipleOf",
+    "pattern": "pattern",
+}
+_LENGTHS = {
+    "string": {"min_length": "minLength", "max_length": "maxLength"},
+    "array": {"min_length": "minItems", "max_length": "maxItems"},
+    "object": {"min_length": "minProperties", "max_length": "maxProperties"},
+}
 
 
 class Shape(NamedTuple):
@@ -32,15 +74,18 @@ class Shape(NamedTuple):
 
         Raises `ValueError`, or `RecursionError` for a value that nests too deeply.
         """
-        return msgspec.json.decode(json, type=self.wire, dec_hook=decode_hook)
+        return msgspec.json.decode(json, type=self.wire, dec_hook=foreign.decode_hook)
 
 
-class BadArguments(ValueError):
-    """Values do not fit the types that were declared for them. The text is short and written for a model."""
-
-
-class Types(Writer):
+class Types:
     """Reads the types of one schema document."""
+
+    def __init__(self, mode: Literal["validation", "serialization"] = "validation") -> None:
+        self.mode = mode
+        self.defs: dict[str, Schema] = {}
+        """The definitions that the schemas share."""
+        self.names: dict[Any, str] = {}
+        """Under which name a class is defined."""
 
     def read(self, kind: Any) -> Shape:
         """Find out how to describe and decode a type.
@@ -60,23 +105,37 @@ class Types(Writer):
                 reasons.append(error)
                 self.defs, self.names = before
             except NameError as error:
-                where = f"{name_of(kind)}: the name {error.name!r} in its annotations"
-                raise TypeError(f"{where} is not known in its module") from None
+                raise annotations.unknown_name(name_of(kind), error) from None
         raise TypeError(f"{name_of(kind)} cannot be expressed in JSON Schema: {reasons[0]}")
+
+    def write(self, kind: mi.Type) -> Schema:
+        """Write what msgspec tells of a type. Raises `TypeError`."""
+        if (fixed := _FIXED.get(type(kind))) is not None:
+            return _limited(fixed, kind)
+        return _WRITERS[type(kind)](self, kind)
+
+    def adopt(self, model: Any) -> Schema:
+        """Write the type of an adapter of pydantic's; its definitions get a number if their names are taken."""
+        for number in _numbers():
+            schema, defs = foreign.pydantic_schema(model, self.mode, number)
+            if all(self.defs.get(name, each) == each for name, each in defs.items()):
+                break
+        self.defs |= defs
+        return schema
 
     def _native(self, kind: Any) -> Shape:
         wire = for_msgspec(kind)
         return Shape(wire, self.write(mi.type_info(wire)))
 
     def _by_pydantic(self, kind: Any) -> Shape:
-        model = strict_adapter(kind)
-        return Shape(left_to(model.validate_json), self.adopt(model))
+        model = foreign.strict_adapter(kind)
+        return Shape(foreign.left_to(model.validate_json), self.adopt(model))
 
     def _first_of(self, kind: Any) -> Shape:
         """Take the first member of a union that fits."""
-        said = notes(getattr(kind, "__metadata__", ()))
-        inner = kind.__origin__ if is_annotated(kind) else kind
-        if typing.get_origin(inner) not in UNIONS or said.limits or said.foreign:
+        said = annotations.notes(getattr(kind, "__metadata__", ()))
+        inner = annotations.bare(kind)
+        if typing.get_origin(inner) not in annotations.UNIONS or said.limits or said.foreign:
             raise TypeError
         members = [self.read(member) for member in typing.get_args(inner)]
 
@@ -88,90 +147,134 @@ class Types(Writer):
                     continue
             raise ValueError("fits none of several types")
 
-        return Shape(left_to(convert), any_of([member.schema for member in members]) | said.words)
+        return Shape(foreign.left_to(convert), any_of([member.schema for member in members]) | said.words)
 
 
-def output_schema(kind: Any, opaque: tuple[type, ...]) -> Schema | None:
-    """Describe the result of a function that is annotated with `kind`.
-
-    None for nothing, for plain text, for the types in `opaque` wherever they occur in it, and for anything that JSON
-    cannot carry: such results are shown, but have no structure to promise.
-    """
-    if kind is None or _holds(kind, opaque):
-        return None
-    types = Types("serialization")
+def with_default(schema: Schema, default: Any) -> Schema:
+    """Add a default, if there is one that JSON can carry. None can be one; `NODEFAULT` is none."""
     try:
-        schema = types.read(kind).schema
-    except TypeError:
-        return None
-    any_list = schema.get("type") == "array" and not schema.get("items") and not schema.get("prefixItems")
-    if not schema or any_list or _is_text(schema):
-        return None  # the items of a list of anything may well be content
-    root = _rooted(schema, types.defs)
-    return root | {"$defs": types.defs} if types.defs else root
+        plain = msgspec.to_builtins(default, str_keys=True, enc_hook=foreign.encode_hook)
+    except (TypeError, ValueError):
+        return schema
+    finite = not isinstance(plain, float) or math.isfinite(plain)
+    return schema | {"default": plain} if finite else schema
 
 
-def _holds(kind: Any, opaque: tuple[type, ...]) -> bool:
-    """Tell whether a type is one of `opaque`, or has one in it."""
-    origin = typing.get_origin(kind)
-    if any(each is kind or each is origin for each in opaque):
-        return True
-    if origin is None:
-        return isinstance(kind, type) and kind is not Any and issubclass(kind, opaque)
-    return any(_holds(inner, opaque) for inner in typing.get_args(kind))
+def _array(to: Types, kind: mi.CollectionType) -> Schema:
+    unique = {"uniqueItems": True} if isinstance(kind, mi.SetType | mi.FrozenSetType) else {}
+    items = to.write(kind.item_type)
+    return _limited({"type": "array"} | ({"items": items} if items else {}) | unique, kind)
 
 
-def _is_text(schema: Schema) -> bool:
-    members: list[Schema] = schema.get("anyOf", [schema])
-    return all(
-        member.keys() <= {"type", "description"} and member.get("type") in ("string", "null") for member in members
-    )
+def _places(to: Types, kind: mi.TupleType) -> Schema:
+    items = [to.write(item) for item in kind.item_types]
+    return {"type": "array", "prefixItems": items, "items": False, "minItems": len(items)}
 
 
-def _rooted(schema: Schema, defs: dict[str, Schema]) -> Schema:
-    """Put the definition of the result itself at the root, where clients look for `type`."""
-    root, reference = resolved(schema, defs), str(schema.get("$ref"))
-    if f'"{reference}"' not in msgspec.json.encode(defs).decode():
-        defs.pop(reference.removeprefix("#/$defs/"), None)
-    return root
+def _mapping(to: Types, kind: mi.DictType) -> Schema:
+    keys, values = dict(to.write(kind.key_type)), to.write(kind.value_type)
+    names = {"pattern": "^-?[0-9]+$"} if keys.pop("type", None) == "integer" else keys
+    schema = {"type": "object", "additionalProperties": values, "propertyNames": names}
+    return _limited({word: value for word, value in schema.items() if value}, kind)
 
 
-def bad_arguments(
-    schema: Schema, given: Any, error: ValueError, shapes: Mapping[str, Shape] | None = None
-) -> BadArguments:
-    """Explain why decoding `given` failed with `error`; `shapes` are the types of its members, if they are known."""
-    from splice.schema.validate import BadSchema, Mismatch, Problem, lines, validator  # noqa: PLC0415 - it is not small
-
-    try:
-        found = validator(schema, formats=True).problems(given)
-    except (BadSchema, Mismatch):
-        found = []  # a pattern that only Python understands, for example
-    members = given if is_object(given) else {}
-    for name, shape in (shapes or {}).items():
-        if name not in members:
-            continue
-        refusal = _refusal(shape, members[name])
-        if refusal is None:
-            # A format can be stricter than decoding is: nothing is said about an argument that decodes.
-            found = [each for each in found if each.path[:1] != (name,)]
-        elif all(each.path[:1] != (name,) for each in found):
-            found += [Problem((name, *inner), text) for inner, text in _own_words(refusal)]
-    return BadArguments(lines(found or [Problem(*words) for words in _own_words(error)], "arguments"))
+def _choices(plain: list[Any]) -> Schema:
+    kinds = {NAMES[type(value)] for value in plain}
+    return ({"type": kinds.pop()} if len(kinds) == 1 else {}) | {"enum": plain}
 
 
-def _refusal(shape: Shape, value: Any) -> ValueError | None:
-    try:
-        shape.decode(msgspec.json.encode(value))
-    except ValueError as error:
-        return error
-    return None
+def _enumeration(_: Types, kind: mi.EnumType) -> Schema:
+    if issubclass(kind.cls, enum.Flag):
+        return {"type": "integer"}
+    schema = _choices([msgspec.to_builtins(member) for member in kind.cls])
+    return described(schema, parse(kind.cls.__dict__.get("__doc__")).description)
 
 
-def _own_words(error: ValueError) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Repeat what a validator of the user's said, or the library that decoded."""
-    cause = error.__cause__ or error
-    if hasattr(cause, "errors"):
-        for each in cast("Any", cause).errors():
-            yield tuple(each["loc"]), str(each["msg"]).removeprefix("Value error, ")
+def _custom(to: Types, kind: mi.CustomType) -> Schema:
+    if kind.cls is object:
+        return {}
+    if foreign.is_path(kind.cls):
+        return {"type": "string", "format": "path"}
+    if not foreign.is_pydantic(kind.cls):
+        raise NotJSON(kind.cls)
+    return to.adopt(foreign.adapter(kind.cls))
+
+
+def _record(to: Types, kind: Record) -> Schema:
+    """Write a class with fields into the definitions, and refer to it."""
+    if foreign.is_pydantic(kind.cls):
+        raise TypeError(f"{name_of(kind.cls)} is for pydantic to decode, whole")
+    if kind.cls not in to.names:
+        plain = re.sub(r"[^A-Za-z0-9_.-]+", "_", name_of(kind.cls)).rstrip("_")  # needs no escaping in a reference
+        name = next(plain + number for number in _numbers() if plain + number not in to.defs)
+        to.names[kind.cls] = name
+        to.defs[name] = {}
+        to.defs[name] = _definition(to, kind)
+    return {"$ref": f"#/$defs/{to.names[kind.cls]}"}
+
+
+def _definition(to: Types, kind: Record) -> Schema:
+    cls = typing.get_origin(kind.cls) or kind.cls
+    doc, hints = parse(_own_doc(cls)), typing.get_type_hints(cls, include_extras=True)
+    required = [field.encode_name for field in kind.fields if field.required]
+    members: dict[str, Schema] = {}
+    if isinstance(kind, mi.StructType) and kind.tag_field is not None:
+        members[kind.tag_field] = {"enum": [kind.tag]}
+        required.insert(0, kind.tag_field)
+    for field in kind.fields:
+        schema = described(to.write(_seen(field, hints.get(field.name, Any))), doc.parameters.get(field.name))
+        made = cast("Any", field.default_factory)() if field.default_factory in (list, dict, set) else field.default
+        members[field.encode_name] = with_default(schema, made)
+    closed = getattr(kind, "forbid_unknown_fields", isinstance(kind, mi.NamedTupleType))
+    if isinstance(kind, mi.NamedTupleType) or getattr(kind, "array_like", False):
+        # Fields known by their places: those with a default can only be left out from the end.
+        needed = max((place for place, name in enumerate(members, 1) if name in required), default=0)
+        schema = {"type": "array", "prefixItems": list(members.values()), "minItems": needed}
+        schema |= {"maxItems": len(members)} if closed else {}
     else:
-        yield (), str(cause)
+        schema = {"type": "object", "properties": members} | ({"required": required} if required else {})
+        schema |= {"additionalProperties": False} if closed else {}
+    return described(schema, doc.description)
+
+
+_WRITERS: dict[type[mi.Type], Callable[[Types, Any], Schema]] = {
+    mi.Metadata: lambda to, kind: to.write(kind.type) | (kind.extra_json_schema or {}),
+    **dict.fromkeys((mi.ListType, mi.VarTupleType, mi.SetType, mi.FrozenSetType), _array),
+    mi.TupleType: _places,
+    mi.DictType: _mapping,
+    mi.UnionType: lambda to, kind: any_of([to.write(member) for member in kind.types]),
+    mi.LiteralType: lambda _, kind: _choices(list(kind.values)),
+    mi.EnumType: _enumeration,
+    mi.CustomType: _custom,
+    **dict.fromkeys(typing.get_args(Record), _record),
+}
+
+
+def _limited(schema: Schema, kind: mi.Type) -> Schema:
+    """Add the limits that msgspec checks."""
+    words = _LIMITS | _LENGTHS.get(schema.get("type", ""), {})
+    said = {word: getattr(kind, name) for name, word in words.items() if getattr(kind, name, None) is not None}
+    if "contentEncoding" in schema:
+        said = {word: 4 * ((length + 2) // 3) for word, length in said.items()}
+    return schema | said
+
+
+def _seen(field: mi.Field, hint: Any) -> mi.Type:
+    """Give the type of a field, with everything said beside it, of which msgspec sees only its own `Meta`."""
+    seen = for_msgspec(hint, in_class=True)
+    # For a type variable, msgspec knows what it stands for.
+    is_open = isinstance(hint, TypeVar) or bool(getattr(hint, "__parameters__", ()))
+    return field.type if seen is hint or is_open else mi.type_info(seen)
+
+
+def _own_doc(cls: Any) -> str | None:
+    """Give the docstring its author wrote, not the one that `dataclass` or `NamedTuple` makes up."""
+    doc = cls.__dict__.get("__doc__")
+    made_up = isinstance(doc, str) and doc.startswith((f"{cls.__name__}(", "Method generated by attrs"))
+    return None if made_up else doc
+
+
+def _numbers() -> Iterator[str]:
+    """List what may follow a name that is taken: nothing, 2, 3 and so on."""
+    yield ""
+    yield from map(str, count(2))

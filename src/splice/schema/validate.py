@@ -9,7 +9,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic#json-schema-usage
 
 import functools
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NoReturn, TypeAlias, cast
 
 import jsonschema_rs
@@ -19,9 +19,10 @@ from msgspec import Struct
 from splice.protocol.jsonrpc import depth
 from splice.schema.cost import Costly, Unresolved, cost
 from splice.schema.near import meant
-from splice.schema.schemas import cut
+from splice.schema.schemas import BadArguments, Schema, cut, is_object
+from splice.schema.types import Shape
 
-__all__ = ["BadSchema", "Mismatch", "OverBudget", "Problem", "Validator", "lines", "validator"]
+__all__ = ["BadSchema", "Mismatch", "OverBudget", "Problem", "Validator", "bad_arguments", "lines", "validator"]
 
 PATTERN_BYTES = 2 * 1024 * 1024
 """The largest regular expression when it is compiled."""
@@ -194,9 +195,48 @@ def lines(problems: list[Problem], whole: str) -> str:
     return "\n".join([*written[:MAX_PROBLEMS], *(["... and more"] if len(written) > MAX_PROBLEMS else [])])
 
 
+def bad_arguments(
+    schema: Schema, given: Any, error: ValueError, shapes: Mapping[str, Shape] | None = None
+) -> BadArguments:
+    """Explain why decoding `given` failed with `error`; `shapes` are the types of its members, if they are known."""
+    try:
+        found = validator(schema, formats=True).problems(given)
+    except (BadSchema, Mismatch):
+        found = []  # a pattern that only Python understands, for example
+    members = given if is_object(given) else {}
+    for name, shape in (shapes or {}).items():
+        if name not in members:
+            continue
+        refusal = _refusal(shape, members[name])
+        if refusal is None:
+            # A format can be stricter than decoding is: nothing is said about an argument that decodes.
+            found = [each for each in found if each.path[:1] != (name,)]
+        elif all(each.path[:1] != (name,) for each in found):
+            found += _own_words(refusal, (name,))
+    return BadArguments(lines(found or list(_own_words(error, ())), "arguments"))
+
+
 @functools.lru_cache(maxsize=512)
 def _cached(text: bytes, formats: bool) -> Validator:
     return Validator(msgspec.json.decode(text), formats=formats)
+
+
+def _refusal(shape: Shape, value: Any) -> ValueError | None:
+    try:
+        shape.decode(msgspec.json.encode(value))
+    except ValueError as error:
+        return error
+    return None
+
+
+def _own_words(error: ValueError, path: Path) -> Iterator[Problem]:
+    """Repeat what a validator of the user's said, or the library that decoded."""
+    cause = error.__cause__ or error
+    if hasattr(cause, "errors"):
+        for each in cast("Any", cause).errors():
+            yield Problem((*path, *each["loc"]), str(each["msg"]).removeprefix("Value error, "))
+    else:
+        yield Problem(path, str(cause))
 
 
 def _refuse(uri: str) -> NoReturn:
