@@ -334,6 +334,6 @@ def test_an_argument_that_decodes_is_not_blamed() -> None:
 
 @pytest.mark.parametrize("schema", [{"pattern": "("}, {}])
 def test_a_schema_that_finds_nothing(schema: dict[str, Any]) -> None:
-    error = bad_arguments(schema, "x", ValueError("too odd"))
+    error = bad_arguments(schema, "x", ValueError("too odd"), {})
     assert isinstance(error, BadArguments)
     assert str(error) == "arguments: too odd"

@@ -200,17 +200,17 @@ class _Survey:
 
     def _target(self, reference: Any) -> Any:
         """Find what a reference refers to; only the schema itself is looked at."""
-        text, own = unquote(str(reference)), str(self._root.get("$id", "")).removesuffix("#")
-        if text.startswith(own + "#"):
-            text = text.removeprefix(own)
+        text = unquote(str(reference)).removeprefix(str(self._root.get("$id", "")).removesuffix("#"))
         if not text.startswith("#"):
-            raise Unresolved(f"it refers to {text}, outside of itself; nothing is ever fetched")
+            raise Unresolved(f"it refers to {reference}, outside of itself; nothing is ever fetched")
         if text[1:] in self._anchors:
             return self._anchors[text[1:]]
-        anchor, *steps = text[1:].split("/")
-        node: Any = {} if anchor else self._root
+        start, *steps = text[1:].split("/")
+        node: Any = self._root
         try:
-            for step in [anchor] if anchor else steps:
+            if start:
+                raise LookupError
+            for step in steps:
                 name = step.replace("~1", "/").replace("~0", "~")
                 node = node[int(name)] if is_array(node) else node[name]
         except (LookupError, TypeError, ValueError):

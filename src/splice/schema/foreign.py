@@ -36,33 +36,26 @@ def adapter(kind: Any) -> Any:
 def strict_adapter(kind: Any) -> Any:
     """Give pydantic's adapter for any type, as strict as msgspec is, except with models that set this themselves.
 
-    Raises `TypeError` for a type that pydantic does not know either, or if it is not imported.
+    Raises `TypeError` if it is not imported, and what it raises for a type that it does not know either: `RuntimeError`.
     """
     pydantic = cast("Any", sys.modules.get("pydantic"))
     if pydantic is None:
         raise TypeError("it might be known to pydantic, which is not imported")
-    try:
-        # A new type of it, because an adapter takes no configuration for a dataclass as such.
-        new = cast("Any", NewType)("new", for_pydantic(kind, pydantic.Field))
-        config = {"strict": True, "val_json_bytes": "base64", "ser_json_bytes": "base64"}
-        return pydantic.TypeAdapter(new, config=config)
-    except (NameError, RuntimeError) as error:
-        raise TypeError(str(error).partition("\n")[0]) from None
+    # A new type of it, because an adapter takes no configuration for a dataclass as such.
+    new = cast("Any", NewType)("new", for_pydantic(kind, pydantic.Field))
+    return pydantic.TypeAdapter(new, config={"strict": True, "val_json_bytes": "base64", "ser_json_bytes": "base64"})
 
 
 def pydantic_schema(of: Any, mode: str, suffix: str) -> tuple[Schema, dict[str, Schema]]:
     """Give the schema of an adapter, and its definitions, all named with `suffix`.
 
-    Raises `TypeError` for a type that JSON cannot carry.
+    Raises what pydantic raises for a type that JSON cannot carry: `RuntimeError`.
     """
     # Titles that only repeat a name are left out.
     generator = cast("Any", sys.modules["pydantic.json_schema"]).GenerateJsonSchema
     plain = type("Untitled", (generator,), {"field_title_should_be_set": lambda *_: False})
     make, template = cast("Any", type(of)).json_schemas, f"#/$defs/{{model}}{suffix}"
-    try:
-        schemas, rest = make([(0, mode, of)], ref_template=template, schema_generator=plain)
-    except RuntimeError as error:
-        raise TypeError(str(error).partition("\n")[0]) from None
+    schemas, rest = make([(0, mode, of)], ref_template=template, schema_generator=plain)
     defs: dict[str, Schema] = rest.get("$defs", {})
     for name, schema in defs.items():
         if schema.get("title") == name:

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct, defstruct
 
 from splice.schema.annotations import name_of
-from splice.schema.schemas import BadArguments, Schema, is_object, resolved, whole, without_null
+from splice.schema.schemas import BadArguments, Schema, is_object, object_of, resolved, whole, without_null
 from splice.schema.types import Shape, Types
 
 __all__ = ["BadArguments", "apply_defaults", "form_schema", "read_form"]
@@ -69,7 +69,7 @@ def read_form(model: Any, content: Mapping[str, Any]) -> Any:
     except ValueError as error:
         from splice.schema.validate import bad_arguments  # noqa: PLC0415 - most answers fit
 
-        raise bad_arguments(form.schema, whole(dict(content)), error) from None
+        raise bad_arguments(form.schema, whole(dict(content)), error, {}) from None
     return value.value if form.is_one else value
 
 
@@ -100,20 +100,18 @@ def _form(model: Any) -> _Form:
         if not _is_field(schema):
             raise TypeError(f"{name_of(model)}.{name}: {_HOLD}")
         properties[name] = _tidied(schema)
-    form: Schema = {"type": "object", "properties": properties} | ({"required": required} if required else {})
-    return _Form(form, shape, dict.fromkeys(set(needed) - set(required)), is_one)
+    return _Form(object_of(properties, required), shape, dict.fromkeys(set(needed) - set(required)), is_one)
 
 
 def _is_field(schema: Schema) -> bool:
     if schema.get("type") == "array":
-        items: object = schema.get("items")
-        return is_object(items) and _is_choice(items)
+        return is_object(items := schema.get("items")) and _is_choice(items)
     return _is_choice(schema) or (schema.get("type") in _PRIMITIVES and "enum" not in schema)
 
 
 def _is_choice(schema: Schema) -> bool:
-    titled: list[Schema] = schema.get("oneOf", schema.get("anyOf", [schema]))
-    choices = schema.get("enum", [option.get("const") for option in titled])
+    titled = cast("list[Schema]", schema.get("oneOf", schema.get("anyOf", [schema])))
+    choices: list[Any] = schema.get("enum", [option.get("const") for option in titled])
     return bool(choices) and all(isinstance(choice, str) for choice in choices)
 
 

@@ -8,7 +8,8 @@ import functools
 import inspect
 import typing
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeAlias, cast
+from contextlib import suppress
+from typing import Any, cast
 
 import msgspec
 from msgspec import Raw, Struct
@@ -36,15 +37,15 @@ _LEFT_OUT: Any = object()
 """Stands for an argument that the caller left out, for which Python's default applies: one that is null was given."""
 
 
-Opaque: TypeAlias = tuple[type, ...]
-"""Result types that are content: they have no structure to promise."""
-
-
 class Signature:
     """The parameters and the result of a function, seen from JSON."""
 
     def __init__(
-        self, function: Callable[..., Any], *, skip: Callable[[Any], bool] = lambda _: False, opaque: Opaque = ()
+        self,
+        function: Callable[..., Any],
+        *,
+        skip: Callable[[Any], bool] = lambda _: False,
+        opaque: tuple[type, ...] = (),
     ) -> None:
         """Read the signature of a function, a method, a partial or a callable object.
 
@@ -87,8 +88,8 @@ class Signature:
         Text stays text where the parameter takes text; `"3"` becomes 3 where it takes a number; anything else is JSON.
         Raises `BadArguments`.
         """
-        taken = {name: _from_text(value, self._shapes.get(name)) for name, value in values.items()}
-        return self.arguments(msgspec.json.encode(taken))
+        read = {name: _from_text(values[name], shape) for name, shape in self._shapes.items() if name in values}
+        return self.arguments(msgspec.json.encode(dict(values) | read))
 
     def _second_look(self, raw: Raw | bytes) -> dict[str, Any]:
         """Let 1.0 be an integer, as JSON Schema does; else raise every reason why arguments do not fit."""
@@ -150,40 +151,34 @@ def _arguments(
     properties: dict[str, Schema] = {}
     fields: list[tuple[str, Any, Any]] = []
     for parameter in parameters:
-        name, (default, shown) = parameter.name, _defaults(parameter.default)
+        name, (hint, default, shown) = parameter.name, _read(parameter.default, hints.get(parameter.name, Any))
         try:
-            shapes[name] = types.read(_hint(hints.get(name, Any), parameter.default))
+            shapes[name] = types.read(hint)
         except TypeError as error:
             raise TypeError(f"{function}(): parameter `{name}`: {error}") from None
-        schema = shapes[name].schema
-        schema = schemas.without_null(schema) if annotations.HEADER in schema else schema  # null has no header
-        properties[name] = with_default(schemas.described(schema, said.get(name)), shown)
+        own = shapes[name].schema
+        own = schemas.without_null(own) if annotations.HEADER in own else own  # null has no header
+        properties[name] = with_default(schemas.described(own, said.get(name)), shown)
         fields.append((name, shapes[name].wire, default))
     struct = msgspec.defstruct("Arguments", fields, forbid_unknown_fields=True, kw_only=True)
     required = [each.name for each in msgspec.structs.fields(struct) if each.required]
-    schema: Schema = {"type": "object", "properties": properties} | ({"required": required} if required else {})
-    schema |= {"additionalProperties": False} | ({"$defs": types.defs} if types.defs else {})
+    schema = schemas.object_of(properties, required, closed=True)
+    schema |= {"$defs": types.defs} if types.defs else {}
     return shapes, schema, _decoder(struct, is_whole=len(required) == len(fields))
 
 
-def _hint(hint: Any, default: Any) -> Any:
-    """Give the type of a parameter, together with what its default says of it."""
+def _read(default: Any, hint: Any) -> tuple[Any, Any, Any]:
+    """Give the type of a parameter, its default for the decoder, and the one that its schema shows; None can be one."""
+    if default is inspect.Parameter.empty:
+        return hint, msgspec.field(), msgspec.NODEFAULT
     if annotations.is_pydantic_field(default):
-        return typing.Annotated[hint, default]
+        # Python would pass a default that is `Field(...)` on as it is.
+        fresh = functools.partial(default.get_default, call_default_factory=True)
+        decoded = msgspec.field() if default.is_required() else msgspec.field(default_factory=fresh)
+        return typing.Annotated[hint, default], decoded, default.default
     if default is None and type(None) not in typing.get_args(annotations.bare(hint)):
-        return typing.Optional[hint]  # noqa: UP045 - the hint may be anything
-    return hint
-
-
-def _defaults(default: Any) -> tuple[Any, Any]:
-    """Give the default of a parameter for the decoder, and the one that its schema shows; None can be one."""
-    if default is inspect.Parameter.empty or (annotations.is_pydantic_field(default) and default.is_required()):
-        return msgspec.field(), msgspec.NODEFAULT
-    if not annotations.is_pydantic_field(default):
-        return _LEFT_OUT, default
-    # Python would pass a default that is `Field(...)` on as it is.
-    fresh = functools.partial(default.get_default, call_default_factory=True)
-    return msgspec.field(default_factory=fresh), default.default
+        hint = typing.Optional[hint]  # noqa: UP045 - the hint may be anything
+    return hint, _LEFT_OUT, default
 
 
 def _decoder(struct: type[Struct], *, is_whole: bool) -> Callable[[Any], dict[str, Any]]:
@@ -194,15 +189,12 @@ def _decoder(struct: type[Struct], *, is_whole: bool) -> Callable[[Any], dict[st
     return lambda raw: {name: value for name, value in asdict(decode(raw)).items() if value is not _LEFT_OUT}
 
 
-def _from_text(text: str, shape: Shape | None) -> Any:
-    try:
-        if shape is not None:
-            shape.decode(msgspec.json.encode(text))
-    except ValueError:
-        try:
-            return msgspec.json.decode(text)
-        except msgspec.DecodeError:
-            return text
+def _from_text(text: str, shape: Shape) -> Any:
+    with suppress(ValueError):
+        shape.decode(msgspec.json.encode(text))
+        return text
+    with suppress(ValueError):
+        return msgspec.json.decode(text)
     return text
 
 
@@ -238,9 +230,7 @@ def _holds(kind: Any, opaque: tuple[type, ...]) -> bool:
 
 def _is_text(schema: Schema) -> bool:
     members: list[Schema] = schema.get("anyOf", [schema])
-    return all(
-        member.keys() <= {"type", "description"} and member.get("type") in ("string", "null") for member in members
-    )
+    return all(each.keys() <= {"type", "description"} and each.get("type") in ("string", "null") for each in members)
 
 
 def _rooted(schema: Schema, defs: dict[str, Schema]) -> Schema:

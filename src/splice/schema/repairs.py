@@ -5,12 +5,12 @@ for 5; and one value where a list of such values is wanted. A string stays one w
 Whether the repaired arguments are good, only decoding them can tell.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 import msgspec
 
-from splice.schema.schemas import Schema, is_array, is_object, resolved, whole
+from splice.schema.schemas import NAMES, Schema, cut, is_array, is_object, resolved, whole
 
 MAX_SIZE = 100_000
 """Up to how many bytes of arguments are looked through; it takes microseconds for each value in them."""
@@ -24,17 +24,6 @@ MAX_TOLD = 20
 Repairs: TypeAlias = list[dict[str, str]]
 """The path of each repaired value, and its JSON before (`from`) and after (`to`), cut."""
 
-_ANY: Schema = {}
-_NAMES: dict[type, str] = {
-    bool: "boolean",
-    int: "integer",
-    float: "number",
-    str: "string",
-    list: "array",
-    dict: "object",
-    type(None): "null",
-}
-
 
 def repaired(schema: Schema, json: bytes) -> tuple[bytes, Repairs]:
     """Repair arguments along their schema; the list of repairs is empty where nothing can be done."""
@@ -42,7 +31,7 @@ def repaired(schema: Schema, json: bytes) -> tuple[bytes, Repairs]:
         return json, []
     repairing = _Repairing(schema.get("$defs", {}))
     try:
-        new = msgspec.json.encode(repairing.value(schema, msgspec.json.decode(json), ""))
+        new = msgspec.json.encode(repairing.value(repairing.wanted(schema), msgspec.json.decode(json), ""))
     except (ValueError, LookupError, RecursionError):  # unreadable, or a reference that leads elsewhere or in circles
         return json, []
     return new, repairing.done
@@ -53,80 +42,61 @@ class _Repairing:
 
     def __init__(self, defs: Mapping[str, Schema]) -> None:
         self._defs = defs
-        self._known: dict[int, dict[str, Schema]] = {}
         self.done: Repairs = []
 
-    def value(self, schema: Schema, given: Any, path: str) -> Any:
+    def wanted(self, schema: Any) -> dict[str, Schema]:
+        """Tell which types a schema takes, and the schema of each."""
+        if not is_object(schema):
+            return {}
+        schema = resolved(schema, self._defs)
+        members: list[Any] = schema.get("anyOf") or schema.get("oneOf") or []
+        types = {name: each for member in members for name, each in self.wanted(member).items()}
+        named: object = schema.get("type", [])
+        return types | dict.fromkeys(map(str, named if is_array(named) else [named]), schema)
+
+    def value(self, wanted: Mapping[str, Schema], given: Any, path: str) -> Any:
         """Repair a value and all that is in it."""
-        wanted = self._wanted(schema)
         new = self._meant(wanted, given)
         if new is not given and len(self.done) < MAX_TOLD:
-            self.done.append({"path": path or "arguments", "from": _shown(given), "to": _shown(new)})
-        own = wanted.get(_NAMES[type(new)], {})
+            shown = [cut(msgspec.json.encode(each).decode(), MAX_SHOWN) for each in (given, new)]
+            self.done.append({"path": path or "arguments", "from": shown[0], "to": shown[1]})
+        own = wanted.get(NAMES[type(new)], {})
         if is_object(new):
             inner, rest = own.get("properties", {}), own.get("additionalProperties")
             return {
-                name: self.value(_schema(inner.get(name, rest)), each, _cut(f"{path}.{name}" if path else name))
+                name: self.value(
+                    self.wanted(inner.get(name, rest)), each, cut(f"{path}.{name}".removeprefix("."), MAX_SHOWN)
+                )
                 for name, each in new.items()
             }
         if is_array(new):
-            items = _schema(own.get("items"))
-            return [self.value(items, each, _cut(f"{path}[{place}]")) for place, each in enumerate(new)]
+            items = self.wanted(own.get("items"))
+            return [self.value(items, each, cut(f"{path}[{place}]", MAX_SHOWN)) for place, each in enumerate(new)]
         return new
 
     def _meant(self, wanted: Mapping[str, Schema], given: Any) -> Any:
         """Tell what was meant by a value; the value itself if it is of a type that is wanted, or nobody knows."""
         if not wanted or _is(given, wanted):
             return given
-        if isinstance(given, str) and (read := _read(given)) is not None and _is(read, wanted):
+        read = _read(given) if isinstance(given, str) else given
+        if read is not None and _is(read, wanted):
             return read
         if "array" in wanted:
-            items = self._wanted(_schema(wanted["array"].get("items")))
-            if _is(given, items) or (isinstance(given, str) and _is(_read(given), items)):
+            items = self.wanted(wanted["array"].get("items"))
+            if _is(given, items) or _is(read, items):
                 return [given]
         return given
 
-    def _wanted(self, schema: Schema) -> dict[str, Schema]:
-        """Tell which types a schema takes, and the schema of each."""
-        if id(schema) not in self._known:
-            types = {name: each for each in self._alternatives(schema) for name in _types(each)}
-            self._known[id(schema)] = types
-        return self._known[id(schema)]
 
-    def _alternatives(self, schema: Schema) -> Iterator[Schema]:
-        schema = resolved(schema, self._defs)
-        members: list[Any] = schema.get("anyOf") or schema.get("oneOf") or []
-        for each in members:
-            yield from self._alternatives(_schema(each))
-        yield schema
-
-
-def _types(schema: Schema) -> list[str]:
-    named: object = schema.get("type", ())
-    return list(map(str, named)) if is_array(named) else [str(named)]
-
-
-def _schema(value: Any) -> Schema:
-    return value if is_object(value) else _ANY
-
-
-def _is(value: Any, wanted: Any) -> bool:
+def _is(value: Any, wanted: Mapping[str, Schema]) -> bool:
     """Tell whether a value is of one of these types."""
-    name = _NAMES[type(value)]
+    name = NAMES[type(value)]
     return name in wanted or (name == "integer" and "number" in wanted)
 
 
 def _read(text: str) -> Any:
-    """Read JSON; None if it is not."""
+    """Read JSON; what is none is only text."""
     try:
         return whole(msgspec.json.decode(text))
     except ValueError:
-        return None
-
-
-def _shown(value: Any) -> str:
-    return _cut(msgspec.json.encode(value).decode())
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 3]}..."
+        return text

@@ -47,6 +47,12 @@ def cut(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 3]}..."
 
 
+def object_of(properties: dict[str, Schema], required: list[str], *, closed: bool = False) -> Schema:
+    """Describe an object; one that is `closed` has no other members."""
+    schema: Schema = {"type": "object", "properties": properties} | ({"required": required} if required else {})
+    return schema | ({"additionalProperties": False} if closed else {})
+
+
 def described(schema: Schema, description: str | None) -> Schema:
     """Add what a docstring says, unless the type says more itself."""
     return schema | {"description": description} if description and "description" not in schema else schema

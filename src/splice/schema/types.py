@@ -26,7 +26,7 @@ from msgspec import inspect as mi
 from splice.schema import annotations, foreign
 from splice.schema.annotations import NotJSON, for_msgspec, name_of
 from splice.schema.docstrings import parse
-from splice.schema.schemas import NAMES, NULL, Schema, any_of, described
+from splice.schema.schemas import NAMES, NULL, Schema, any_of, described, object_of
 
 Record: TypeAlias = mi.StructType | mi.DataclassType | mi.TypedDictType | mi.NamedTupleType
 
@@ -94,19 +94,20 @@ class Types:
         """
         if isinstance(kind, type) and kind in NAMES:
             return Shape(kind, {"type": NAMES[kind]})  # most parameters are so simple
-        reasons: list[TypeError] = []
+        reasons: list[Exception] = []
         for way in (self._native, self._by_pydantic, self._first_of):
             before = self.defs.copy(), self.names.copy()
             try:
                 return way(kind)
             except NotJSON:
                 raise
-            except TypeError as error:
+            except (TypeError, RuntimeError) as error:  # pydantic raises the latter
                 reasons.append(error)
                 self.defs, self.names = before
             except NameError as error:
                 raise annotations.unknown_name(name_of(kind), error) from None
-        raise TypeError(f"{name_of(kind)} cannot be expressed in JSON Schema: {reasons[0]}")
+        reason, _, _ = str(reasons[0]).partition("\n")
+        raise TypeError(f"{name_of(kind)} cannot be expressed in JSON Schema: {reason}")
 
     def write(self, kind: mi.Type) -> Schema:
         """Write what msgspec tells of a type. Raises `TypeError`."""
@@ -232,8 +233,7 @@ def _definition(to: Types, kind: Record) -> Schema:
         schema = {"type": "array", "prefixItems": list(members.values()), "minItems": needed}
         schema |= {"maxItems": len(members)} if closed else {}
     else:
-        schema = {"type": "object", "properties": members} | ({"required": required} if required else {})
-        schema |= {"additionalProperties": False} if closed else {}
+        schema = object_of(members, required, closed=closed)
     return described(schema, doc.description)
 
 

@@ -195,38 +195,32 @@ def lines(problems: list[Problem], whole: str) -> str:
     return "\n".join([*written[:MAX_PROBLEMS], *(["... and more"] if len(written) > MAX_PROBLEMS else [])])
 
 
-def bad_arguments(
-    schema: Schema, given: Any, error: ValueError, shapes: Mapping[str, Shape] | None = None
-) -> BadArguments:
-    """Explain why decoding `given` failed with `error`; `shapes` are the types of its members, if they are known."""
+def bad_arguments(schema: Schema, given: Any, error: ValueError, shapes: Mapping[str, Shape]) -> BadArguments:
+    """Explain why decoding `given` failed with `error`; `shapes` are the types of its members, as far as they are known.
+
+    Decoding stops at the first problem, in words of msgspec or pydantic. So the same JSON is validated against the
+    schema that was advertised: all problems are found, in one voice. What no schema can say, such as a validator of the
+    user's, is told in the words it raised.
+    """
     try:
         found = validator(schema, formats=True).problems(given)
     except (BadSchema, Mismatch):
         found = []  # a pattern that only Python understands, for example
     members = given if is_object(given) else {}
-    for name, shape in (shapes or {}).items():
-        if name not in members:
-            continue
-        refusal = _refusal(shape, members[name])
-        if refusal is None:
-            # A format can be stricter than decoding is: nothing is said about an argument that decodes.
-            found = [each for each in found if each.path[:1] != (name,)]
-        elif all(each.path[:1] != (name,) for each in found):
-            found += _own_words(refusal, (name,))
+    for name in [each for each in shapes if each in members]:
+        others = [each for each in found if each.path[:1] != (name,)]
+        try:
+            shapes[name].decode(msgspec.json.encode(members[name]))
+        except ValueError as refusal:
+            found += _own_words(refusal, (name,)) if others == found else ()
+        else:
+            found = others  # a format can be stricter than decoding is
     return BadArguments(lines(found or list(_own_words(error, ())), "arguments"))
 
 
 @functools.lru_cache(maxsize=512)
 def _cached(text: bytes, formats: bool) -> Validator:
     return Validator(msgspec.json.decode(text), formats=formats)
-
-
-def _refusal(shape: Shape, value: Any) -> ValueError | None:
-    try:
-        shape.decode(msgspec.json.encode(value))
-    except ValueError as error:
-        return error
-    return None
 
 
 def _own_words(error: ValueError, path: Path) -> Iterator[Problem]:
