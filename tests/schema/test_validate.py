@@ -150,7 +150,7 @@ def test_long_values_are_cut() -> None:
 def test_formats_count_when_asked_for() -> None:
     schema: dict[str, Any] = {"items": {"anyOf": [{"format": "date"}, {"format": "email"}]}}
     Validator(schema).check(["x"])
-    with pytest.raises(Mismatch, match=r"^\[0\]: expected a date such as 2026-01-31, got \"x\"$"):
+    with pytest.raises(Mismatch, match=r"^\[0\]: expected date such as 2026-01-31, got \"x\"$"):
         Validator(schema, formats=True).check(["x"])
 
 
@@ -295,7 +295,7 @@ def shouted(value: str) -> str:
     ("kind", "value", "text"),
     [
         (int, "x", 'a: expected integer, got "x"'),
-        (dt.date, "x", 'a: expected a date such as 2026-01-31, got "x"'),
+        (dt.date, "x", 'a: expected date such as 2026-01-31, got "x"'),
         (Address, {"number": 0}, "a.street: required, but missing\na.number: it is less than the minimum of 1, got 0"),
         (Point | Address | None, {"x": "a"}, 'a.x: expected integer, got "a"'),
         (

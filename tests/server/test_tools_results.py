@@ -256,7 +256,9 @@ def test_hundreds_of_known_names_are_not_listed() -> None:
         caller = await Caller(server, NEWEST).open()
         return text_of(await caller.call("t", {"zzz": 1}))
 
-    assert asyncio.run(told()).endswith("a18, a19, ...")
+    text = asyncio.run(told())
+    assert text.endswith("...")
+    assert len(text) < 600
 
 
 # Limits.

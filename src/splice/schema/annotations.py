@@ -81,18 +81,15 @@ def bare(kind: Any) -> Any:
 def for_msgspec(kind: Any, *, in_class: bool = False) -> Any:
     """Rewrite an annotation so that msgspec sees everything that is said in it.
 
-    Raises `TypeError` if something in it is for pydantic only. `in_class`, so are limits in the words of others:
-    in the fields of a class, msgspec checks its own `Meta` alone.
+    Raises `TypeError` if something in it is for pydantic only, and `ValueError` for limits that do not go together.
+    `in_class`, limits in the words of others are for pydantic too: there, msgspec checks its own `Meta` alone.
     """
 
     def said(inner: Any, metadata: tuple[Any, ...]) -> Any:
         found, others = notes(metadata), notes(item for item in metadata if not isinstance(item, Meta))
         if found.foreign or (in_class and others.limits):
             raise TypeError("limits of its fields need `msgspec.Meta`, or pydantic, which is not imported")
-        try:
-            return cast("Any", Annotated)[inner, Meta(extra_json_schema=found.words or None, **found.limits)]
-        except ValueError as error:
-            raise TypeError(str(error)) from None
+        return cast("Any", Annotated)[inner, Meta(extra_json_schema=found.words or None, **found.limits)]
 
     return _rewritten(kind, said)
 

@@ -206,10 +206,8 @@ class _Survey:
         if text[1:] in self._anchors:
             return self._anchors[text[1:]]
         start, *steps = text[1:].split("/")
-        node: Any = self._root
         try:
-            if start:
-                raise LookupError
+            node: Any = {"": self._root}[start]
             for step in steps:
                 name = step.replace("~1", "/").replace("~0", "~")
                 node = node[int(name)] if is_array(node) else node[name]

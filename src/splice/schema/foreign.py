@@ -36,7 +36,7 @@ def adapter(kind: Any) -> Any:
 def strict_adapter(kind: Any) -> Any:
     """Give pydantic's adapter for any type, as strict as msgspec is, except with models that set this themselves.
 
-    Raises `TypeError` if it is not imported, and what it raises for a type that it does not know either: `RuntimeError`.
+    Raises `TypeError` if it is not imported; for a type that it does not know either, it raises `RuntimeError`.
     """
     pydantic = cast("Any", sys.modules.get("pydantic"))
     if pydantic is None:
@@ -53,7 +53,7 @@ def pydantic_schema(of: Any, mode: str, suffix: str) -> tuple[Schema, dict[str, 
     """
     # Titles that only repeat a name are left out.
     generator = cast("Any", sys.modules["pydantic.json_schema"]).GenerateJsonSchema
-    plain = type("Untitled", (generator,), {"field_title_should_be_set": lambda *_: False})
+    plain = type("Untitled", (generator,), {"field_title_should_be_set": _never})
     make, template = cast("Any", type(of)).json_schemas, f"#/$defs/{{model}}{suffix}"
     schemas, rest = make([(0, mode, of)], ref_template=template, schema_generator=plain)
     defs: dict[str, Schema] = rest.get("$defs", {})
@@ -61,6 +61,10 @@ def pydantic_schema(of: Any, mode: str, suffix: str) -> tuple[Schema, dict[str, 
         if schema.get("title") == name:
             del schema["title"]
     return schemas[0, mode], {name + suffix: schema for name, schema in defs.items()}
+
+
+def _never(*_: object) -> bool:
+    return False
 
 
 class Foreign(type):

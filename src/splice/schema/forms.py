@@ -8,7 +8,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#requ
 """
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 import msgspec
@@ -47,9 +47,7 @@ def form_schema(model: type[Any] | dict[str, Any] | list[Any]) -> dict[str, Any]
         return _form(cast("Any", model)).schema
     if model.get("type") != "object" or not is_object(model.get("properties")):
         raise TypeError(f'{model} is not a form: a schema is {{"type": "object", "properties": {{...}}}}')
-    from splice.schema.validate import validator  # noqa: PLC0415 - most models are classes
-
-    validator(model)
+    _check_by(model)
     return model
 
 
@@ -59,9 +57,7 @@ def read_form(model: Any, content: Mapping[str, Any]) -> Any:
     Raises `ValueError`: `BadArguments`, or `Mismatch`.
     """
     if isinstance(model, dict):
-        from splice.schema.validate import validator  # noqa: PLC0415 - most models are classes
-
-        validator(cast("Schema", model)).check(content)
+        _check_by(cast("Schema", model))(content)
         return content
     form = _form(model)
     try:
@@ -101,6 +97,12 @@ def _form(model: Any) -> _Form:
             raise TypeError(f"{name_of(model)}.{name}: {_HOLD}")
         properties[name] = _tidied(schema)
     return _Form(object_of(properties, required), shape, dict.fromkeys(set(needed) - set(required)), is_one)
+
+
+def _check_by(schema: Schema) -> Callable[[Any], None]:
+    from splice.schema.validate import validator  # noqa: PLC0415 - most models are classes
+
+    return validator(schema).check
 
 
 def _is_field(schema: Schema) -> bool:

@@ -7,7 +7,7 @@ decode. Parameters that a caller leaves out are left out of the call too, so Pyt
 import functools
 import inspect
 import typing
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, cast
 
@@ -41,11 +41,7 @@ class Signature:
     """The parameters and the result of a function, seen from JSON."""
 
     def __init__(
-        self,
-        function: Callable[..., Any],
-        *,
-        skip: Callable[[Any], bool] = lambda _: False,
-        opaque: tuple[type, ...] = (),
+        self, fn: Callable[..., Any], *, skip: Callable[[Any], bool] = lambda _: False, opaque: tuple[type, ...] = ()
     ) -> None:
         """Read the signature of a function, a method, a partial or a callable object.
 
@@ -54,18 +50,22 @@ class Signature:
 
         Raises `TypeError` when a parameter cannot be expressed in JSON.
         """
-        name = getattr(function, "__qualname__", type(function).__qualname__).replace("<locals>.", "")
-        inner = cast("Any", function).func if isinstance(function, functools.partial) else function
+        name = getattr(fn, "__qualname__", type(fn).__qualname__).replace("<locals>.", "")
+        # What a partial has filled is not the caller's to change.
+        outer: Any = fn
+        inner, filled = (outer.func, outer.keywords) if isinstance(fn, functools.partial) else (outer, ())
         if inspect.isgeneratorfunction(inner) or inspect.isasyncgenfunction(inner):
             raise TypeError(f"{name}(): a generator has no result; return a list of what it yields")
         source = _source(inner)
         hints, doc = _hints(source, name), parse(source.__doc__)
-        parameters = {each.name: each for each in _parameters(function, name)}
-        self.injected = {each: hints[each] for each in parameters if each in hints and skip(hints[each])}
+        parameters = [each for each in inspect.signature(outer).parameters.values() if each.name not in filled]
+        for parameter in parameters:
+            _check(parameter, name)
+        self.injected = {each.name: hints[each.name] for each in parameters if skip(hints.get(each.name))}
         """Parameters the caller does not fill, and their annotations."""
         self.description = doc.description
         """The docstring without its sections about parameters."""
-        taken = [each for each in parameters.values() if each.name not in self.injected]
+        taken = [each for each in parameters if each.name not in self.injected]
         self._shapes, self.input_schema, self._decode = _arguments(taken, hints, doc.parameters, name)
         self.output_schema = output_schema(hints.get("return"), opaque)
         """The schema of the declared result; None when it is text, content or not declared."""
@@ -95,9 +95,7 @@ class Signature:
         """Let 1.0 be an integer, as JSON Schema does; else raise every reason why arguments do not fit."""
         try:
             given = schemas.whole(msgspec.json.decode(raw))
-        except RecursionError:
-            raise BadArguments("arguments: nested too deeply") from None
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, RecursionError) as error:
             raise BadArguments(f"arguments: {error}") from None
         try:
             return self._decode(msgspec.json.encode(given))
@@ -129,17 +127,12 @@ def _hints(source: Any, name: str) -> dict[str, Any]:
         raise annotations.unknown_name(f"{name}()", error) from None
 
 
-def _parameters(function: Callable[..., Any], name: str) -> Iterator[inspect.Parameter]:
-    """List the parameters that are still open; what a partial has filled is not the caller's to change."""
-    filled = cast("Any", function).keywords if isinstance(function, functools.partial) else ()
-    for parameter in inspect.signature(function).parameters.values():
-        if parameter.name in filled:
-            continue
-        if (reason := _REFUSED.get(parameter.kind)) is not None:
-            raise TypeError(f"{name}(): {reason.format(name=parameter.name)}")
-        if parameter.annotation is parameter.empty and parameter.name in _WITHOUT_TYPE:
-            raise TypeError(f"{name}(): {_WITHOUT_TYPE[parameter.name]}")
-        yield parameter
+def _check(parameter: inspect.Parameter, function: str) -> None:
+    """Raise `TypeError` for a parameter that no caller can fill by name."""
+    is_bare = parameter.annotation is parameter.empty
+    reason = _REFUSED.get(parameter.kind) or (_WITHOUT_TYPE.get(parameter.name) if is_bare else None)
+    if reason:
+        raise TypeError(f"{function}(): {reason.format(name=parameter.name)}")
 
 
 def _arguments(
@@ -151,8 +144,9 @@ def _arguments(
     properties: dict[str, Schema] = {}
     fields: list[tuple[str, Any, Any]] = []
     for parameter in parameters:
-        name, (hint, default, shown) = parameter.name, _read(parameter.default, hints.get(parameter.name, Any))
+        name = parameter.name
         try:
+            hint, default, shown = _read(parameter.default, hints.get(name, Any))
             shapes[name] = types.read(hint)
         except TypeError as error:
             raise TypeError(f"{function}(): parameter `{name}`: {error}") from None
@@ -177,7 +171,7 @@ def _read(default: Any, hint: Any) -> tuple[Any, Any, Any]:
         decoded = msgspec.field() if default.is_required() else msgspec.field(default_factory=fresh)
         return typing.Annotated[hint, default], decoded, default.default
     if default is None and type(None) not in typing.get_args(annotations.bare(hint)):
-        hint = typing.Optional[hint]  # noqa: UP045 - the hint may be anything
+        hint = hint | None
     return hint, _LEFT_OUT, default
 
 

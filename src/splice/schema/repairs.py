@@ -48,11 +48,11 @@ class _Repairing:
         """Tell which types a schema takes, and the schema of each."""
         if not is_object(schema):
             return {}
-        schema = resolved(schema, self._defs)
-        members: list[Any] = schema.get("anyOf") or schema.get("oneOf") or []
+        own: Schema = resolved(schema, self._defs)
+        members: list[Any] = own.get("anyOf") or own.get("oneOf") or []
         types = {name: each for member in members for name, each in self.wanted(member).items()}
-        named: object = schema.get("type", [])
-        return types | dict.fromkeys(map(str, named if is_array(named) else [named]), schema)
+        named: object = own.get("type", [])
+        return types | dict.fromkeys(map(str, named if is_array(named) else [named]), own)
 
     def value(self, wanted: Mapping[str, Schema], given: Any, path: str) -> Any:
         """Repair a value and all that is in it."""

@@ -56,11 +56,7 @@ _LIMITS = {
     "multiple_of": "multipleOf",
     "pattern": "pattern",
 }
-_LENGTHS = {
-    "string": {"min_length": "minLength", "max_length": "maxLength"},
-    "array": {"min_length": "minItems", "max_length": "maxItems"},
-    "object": {"min_length": "minProperties", "max_length": "maxProperties"},
-}
+_COUNTED = {"string": "Length", "array": "Items", "object": "Properties"}
 
 
 class Shape(NamedTuple):
@@ -101,7 +97,7 @@ class Types:
                 return way(kind)
             except NotJSON:
                 raise
-            except (TypeError, RuntimeError) as error:  # pydantic raises the latter
+            except (TypeError, ValueError, RuntimeError) as error:  # pydantic raises the last
                 reasons.append(error)
                 self.defs, self.names = before
             except NameError as error:
@@ -117,10 +113,9 @@ class Types:
 
     def adopt(self, model: Any) -> Schema:
         """Write the type of an adapter of pydantic's; its definitions get a number if their names are taken."""
-        for number in _numbers():
-            schema, defs = foreign.pydantic_schema(model, self.mode, number)
-            if all(self.defs.get(name, each) == each for name, each in defs.items()):
-                break
+        written = (foreign.pydantic_schema(model, self.mode, number) for number in _numbers())
+        fits = (each for each in written if all(self.defs.get(name, one) == one for name, one in each[1].items()))
+        schema, defs = next(fits)
         self.defs |= defs
         return schema
 
@@ -252,7 +247,8 @@ _WRITERS: dict[type[mi.Type], Callable[[Types, Any], Schema]] = {
 
 def _limited(schema: Schema, kind: mi.Type) -> Schema:
     """Add the limits that msgspec checks."""
-    words = _LIMITS | _LENGTHS.get(schema.get("type", ""), {})
+    counted = _COUNTED.get(schema.get("type", ""))
+    words = _LIMITS | {"min_length": f"min{counted}", "max_length": f"max{counted}"}
     said = {word: getattr(kind, name) for name, word in words.items() if getattr(kind, name, None) is not None}
     if "contentEncoding" in schema:
         said = {word: 4 * ((length + 2) // 3) for word, length in said.items()}

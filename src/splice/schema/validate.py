@@ -42,7 +42,7 @@ MAX_TOLD = 10_000
 MAX_PROBLEMS = 10
 """How many problems of one value are told."""
 
-MAX_SAID = 1_000
+MAX_SAID = 500
 """How many characters of a schema are quoted, such as the names that it knows: it may be of a peer's making."""
 
 MAX_PLACE = 200
@@ -196,7 +196,7 @@ def lines(problems: list[Problem], whole: str) -> str:
 
 
 def bad_arguments(schema: Schema, given: Any, error: ValueError, shapes: Mapping[str, Shape]) -> BadArguments:
-    """Explain why decoding `given` failed with `error`; `shapes` are the types of its members, as far as they are known.
+    """Explain why decoding `given` failed with `error`; `shapes` are the types of its members, if known.
 
     Decoding stops at the first problem, in words of msgspec or pydantic. So the same JSON is validated against the
     schema that was advertised: all problems are found, in one voice. What no schema can say, such as a validator of the
@@ -241,18 +241,12 @@ def _json(value: Any) -> str:
     return msgspec.json.encode(value).decode()
 
 
-_FORMATS = {
-    "date-time": "a date and time such as 2026-01-31T09:30:00Z",
-    "date": "a date such as 2026-01-31",
-    "time": "a time such as 09:30:00Z",
-    "duration": "a duration such as PT1H30M",
-    "uuid": "a UUID",
-}
+_EXAMPLES = {"date-time": "2026-01-31T09:30:00Z", "date": "2026-01-31", "time": "09:30:00Z", "duration": "PT1H30M"}
 _EXPECTED: dict[str, Callable[[Any], str]] = {
     "type": lambda types: f"expected {' or '.join(types)}",
     "enum": lambda options: f"expected one of {', '.join(map(_json, options))}",
     "const": lambda expected: f"expected {_json(expected)}",
-    "format": lambda name: f"expected {_FORMATS.get(name, name)}",
+    "format": lambda name: f"expected {name}" + (f" such as {_EXAMPLES[name]}" if name in _EXAMPLES else ""),
     "falseSchema": lambda _: "nothing is allowed here",
 }
 """What is said of the commonest problems; the library says the others well."""
