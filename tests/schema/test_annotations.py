@@ -50,13 +50,18 @@ class Box(Generic[T]):
             Notes({"description": "d", "x": 1}, {"ge": 1}),
         ),
         ([pydantic.Field(json_schema_extra=lambda _: None)], Notes()),
-        ([pydantic.Field(discriminator="kind")], Notes(foreign=True)),
-        ([pydantic.Field(max_digits=3)], Notes(foreign=True)),
-        ([pydantic.BeforeValidator(str)], Notes(foreign=True)),
     ],
 )
 def test_metadata_is_read(metadata: list[Any], expected: Notes) -> None:
     assert notes(metadata) == expected
+
+
+@pytest.mark.parametrize(
+    "said", [pydantic.Field(discriminator="kind"), pydantic.Field(max_digits=3), pydantic.BeforeValidator(str)]
+)
+def test_what_only_pydantic_can_do(said: Any) -> None:
+    with pytest.raises(TypeError, match=r"needs pydantic, which is not imported$"):
+        notes([said])
 
 
 @pytest.mark.parametrize(

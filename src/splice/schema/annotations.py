@@ -43,12 +43,13 @@ class Notes(Struct):
     words: dict[str, Any] = field(default_factory=dict)
     """Members of the JSON Schema: description, title, examples, header, and extra ones as the author wrote them."""
     limits: dict[str, Any] = field(default_factory=dict)
-    foreign: bool = False
-    """Something was said that only pydantic can do."""
 
 
 def notes(metadata: Iterable[Any]) -> Notes:
-    """Read the metadata of an `Annotated`. An unknown object is ignored, as `Annotated` demands."""
+    """Read the metadata of an `Annotated`. An unknown object is ignored, as `Annotated` demands.
+
+    Raises `TypeError` for what only pydantic can do.
+    """
     found = Notes()
     for item in metadata:
         _read(item, found)
@@ -86,8 +87,8 @@ def for_msgspec(kind: Any, *, in_class: bool = False) -> Any:
     """
 
     def said(inner: Any, metadata: tuple[Any, ...]) -> Any:
-        found, others = notes(metadata), notes(item for item in metadata if not isinstance(item, Meta))
-        if found.foreign or (in_class and others.limits):
+        found = notes(metadata)
+        if in_class and notes(item for item in metadata if not isinstance(item, Meta)).limits:
             raise TypeError("limits of its fields need `msgspec.Meta`, or pydantic, which is not imported")
         return cast("Any", Annotated)[inner, Meta(extra_json_schema=found.words or None, **found.limits)]
 
@@ -128,16 +129,16 @@ def _rewritten(kind: Any, say: Callable[[Any, tuple[Any, ...]], Any]) -> Any:
 
 def _read(item: Any, found: Notes) -> None:
     is_field = is_pydantic_field(item)
+    is_foreign = type(item).__module__.partition(".")[0] == "pydantic" and not is_field
+    if is_foreign or getattr(item, "discriminator", None) is not None:
+        raise TypeError(f"{type(item).__name__} needs pydantic, which is not imported")
     if isinstance(item, str):
         found.words["description"] = item
     elif isinstance(item, Header):
         found.words[HEADER] = item.name
-    elif type(item).__module__.partition(".")[0] == "pydantic" and not is_field:
-        found.foreign = True
     else:
         said = {name: getattr(item, name, None) for name in (*_LIMITS, "title", "description", "examples")}
         said["description"] = said["description"] or getattr(item, "documentation", None)
-        found.foreign |= getattr(item, "discriminator", None) is not None
         for name, value in said.items():
             if name in _LIMITS and value is not None and not callable(value):
                 found.limits[name] = value

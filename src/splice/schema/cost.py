@@ -9,14 +9,14 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic#json-schema-usage
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
-from typing import Any, TypeAlias
+from typing import Any
 from urllib.parse import unquote
 
 from msgspec import Struct
 
-from splice.schema.schemas import is_array, is_object
+from splice.schema.schemas import Schema, is_array, is_object
 
 MAX_DEPTH = 64
 """How deep subschemas may nest."""
@@ -34,8 +34,6 @@ MAX_PATTERN_TEXT = 10_000
 """How many characters they may have altogether, and how many repetitions they may ask for: `x{9}` is nine."""
 
 _COUNTS = re.compile(r"[{,](\d+)\}")
-
-_Node: TypeAlias = Mapping[str, Any]
 
 _SAME, _ITEM, _NAMED, _ANY_MEMBER = "", "[]", ".", "*"
 _APPLIED = {
@@ -67,7 +65,7 @@ class Cost(Struct, frozen=True):
     """How many times a recursive schema may apply itself to one member of a value."""
 
 
-def cost(schema: _Node) -> Cost:
+def cost(schema: Schema) -> Cost:
     """Measure a schema.
 
     Raises `Costly`.
@@ -78,9 +76,9 @@ def cost(schema: _Node) -> Cost:
         raise Costly(f"subschemas nest deeper than {MAX_DEPTH} levels") from None
 
 
-def _objects(root: _Node) -> list[_Node]:
+def _objects(root: Schema) -> list[Schema]:
     """List all objects in a schema, level by level, whatever they mean, and hold its bare size against the bounds."""
-    found: list[_Node] = []
+    found: list[Schema] = []
     level: list[Any] = [root]
     for _ in range(2 * MAX_DEPTH):  # every second level of a schema is a map or a list of schemas
         found += filter(is_object, level)
@@ -95,9 +93,9 @@ def _objects(root: _Node) -> list[_Node]:
     return found
 
 
-def _anchors(root: _Node, objects: list[_Node]) -> dict[str, _Node]:
+def _anchors(root: Schema, objects: list[Schema]) -> dict[str, Schema]:
     """Collect the names that subschemas give themselves."""
-    found: dict[str, _Node] = {}
+    found: dict[str, Schema] = {}
     for node in objects:
         if isinstance(node.get("$id"), str) and node is not root:
             raise Costly(f"a subschema has the $id {node['$id']!r}; only the whole may have one")
@@ -116,12 +114,12 @@ def _pattern_size(pattern: str) -> float:
     return len(pattern) + sum(float(count) for count in _COUNTS.findall(pattern))
 
 
-def _patterns(node: _Node) -> list[str]:
+def _patterns(node: Schema) -> list[str]:
     pattern, members = node.get("pattern"), node.get("patternProperties")
     return [*([pattern] if isinstance(pattern, str) else ()), *(members if is_object(members) else ())]
 
 
-def _compared(schema: _Node) -> int:
+def _compared(schema: Schema) -> int:
     """Count what a value is compared to one by one: all in an `enum`, unless it is text and numbers only."""
     choices = _inside(schema.get("enum"))
     weight = _weight(schema.get("const")) + sum(map(_weight, choices))
@@ -136,13 +134,13 @@ def _weight(value: Any) -> int:
 class _Survey:
     """Follows the references of one schema."""
 
-    def __init__(self, root: _Node) -> None:
+    def __init__(self, root: Schema) -> None:
         self._root = root
         self._anchors = _anchors(root, _objects(root))
         self._works: dict[int, int] = {}
         self._open: dict[int, int] = {}
         """Subschemas being followed, and how many members of the value deep."""
-        self._looping: dict[int, _Node] = {}
+        self._looping: dict[int, Schema] = {}
         """Subschemas that lead to one that applies itself."""
         self._members = cache(self._count_members)
 
@@ -187,7 +185,7 @@ class _Survey:
                 found.update({step: 1} if step else self._members(id(inner)))
         return found
 
-    def _steps(self, schema: _Node) -> Iterator[tuple[str, Any]]:
+    def _steps(self, schema: Schema) -> Iterator[tuple[str, Any]]:
         """List the subschemas that are applied, and to which member of the value: "" is the value itself."""
         for word, inner in schema.items():
             if word in _REFERENCES:

@@ -214,11 +214,9 @@ def output_schema(kind: Any, opaque: tuple[type, ...]) -> Schema | None:
 
 def _holds(kind: Any, opaque: tuple[type, ...]) -> bool:
     """Tell whether a type is one of `opaque`, or has one in it."""
-    origin = typing.get_origin(kind)
-    if any(each is kind or each is origin for each in opaque):
+    outer = typing.get_origin(kind) or kind
+    if isinstance(outer, type) and issubclass(outer, opaque):
         return True
-    if origin is None:
-        return isinstance(kind, type) and kind is not Any and issubclass(kind, opaque)
     return any(_holds(inner, opaque) for inner in typing.get_args(kind))
 
 

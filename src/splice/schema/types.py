@@ -131,7 +131,7 @@ class Types:
         """Take the first member of a union that fits."""
         said = annotations.notes(getattr(kind, "__metadata__", ()))
         inner = annotations.bare(kind)
-        if typing.get_origin(inner) not in annotations.UNIONS or said.limits or said.foreign:
+        if typing.get_origin(inner) not in annotations.UNIONS or said.limits:
             raise TypeError
         members = [self.read(member) for member in typing.get_args(inner)]
 
