@@ -33,6 +33,7 @@ _WITHOUT_TYPE = {
 }
 """Parameters that are no arguments where nothing says that they are."""
 
+_REQUIRED: Any = msgspec.field()
 _LEFT_OUT: Any = object()
 """Stands for an argument that the caller left out, for which Python's default applies: one that is null was given."""
 
@@ -155,7 +156,7 @@ def _arguments(
         properties[name] = with_default(schemas.described(own, said.get(name)), shown)
         fields.append((name, shapes[name].wire, default))
     struct = msgspec.defstruct("Arguments", fields, forbid_unknown_fields=True, kw_only=True)
-    required = [each.name for each in msgspec.structs.fields(struct) if each.required]
+    required = [name for name, _, default in fields if default is _REQUIRED]
     schema = schemas.object_of(properties, required, closed=True)
     schema |= {"$defs": types.defs} if types.defs else {}
     return shapes, schema, _decoder(struct, is_whole=len(required) == len(fields))
@@ -164,11 +165,11 @@ def _arguments(
 def _read(default: Any, hint: Any) -> tuple[Any, Any, Any]:
     """Give the type of a parameter, its default for the decoder, and the one that its schema shows; None can be one."""
     if default is inspect.Parameter.empty:
-        return hint, msgspec.field(), msgspec.NODEFAULT
+        return hint, _REQUIRED, msgspec.NODEFAULT
     if annotations.is_pydantic_field(default):
         # Python would pass a default that is `Field(...)` on as it is.
         fresh = functools.partial(default.get_default, call_default_factory=True)
-        decoded = msgspec.field() if default.is_required() else msgspec.field(default_factory=fresh)
+        decoded = _REQUIRED if default.is_required() else msgspec.field(default_factory=fresh)
         return typing.Annotated[hint, default], decoded, default.default
     if default is None and type(None) not in typing.get_args(annotations.bare(hint)):
         hint = hint | None

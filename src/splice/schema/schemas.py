@@ -62,11 +62,8 @@ def any_of(members: list[Schema]) -> Schema:
     """Describe a union; null comes last."""
     if {} in members:
         return {}
-    unique: list[Schema] = []
-    for member in sorted(members, key=NULL.__eq__):
-        if member not in unique:
-            unique.append(member)
-    return unique[0] if len(unique) == 1 else {"anyOf": unique}
+    different = [each for place, each in enumerate(members) if each not in members[:place]]
+    return different[0] if len(different) == 1 else {"anyOf": sorted(different, key=NULL.__eq__)}
 
 
 def without_null(schema: Schema) -> Schema:

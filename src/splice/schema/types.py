@@ -56,7 +56,10 @@ _LIMITS = {
     "multiple_of": "multipleOf",
     "pattern": "pattern",
 }
-_COUNTED = {"string": "Length", "array": "Items", "object": "Properties"}
+_COUNTS = {
+    kind: _LIMITS | {"min_length": f"min{noun}", "max_length": f"max{noun}"}
+    for kind, noun in (("string", "Length"), ("array", "Items"), ("object", "Properties"))
+}
 
 
 class Shape(NamedTuple):
@@ -247,8 +250,7 @@ _WRITERS: dict[type[mi.Type], Callable[[Types, Any], Schema]] = {
 
 def _limited(schema: Schema, kind: mi.Type) -> Schema:
     """Add the limits that msgspec checks."""
-    counted = _COUNTED.get(schema.get("type", ""))
-    words = _LIMITS | {"min_length": f"min{counted}", "max_length": f"max{counted}"}
+    words = _COUNTS.get(schema.get("type", ""), _LIMITS)
     said = {word: getattr(kind, name) for name, word in words.items() if getattr(kind, name, None) is not None}
     if "contentEncoding" in schema:
         said = {word: 4 * ((length + 2) // 3) for word, length in said.items()}

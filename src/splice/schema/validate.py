@@ -52,6 +52,7 @@ MAX_VALUE = 80
 """How many characters of a value are quoted."""
 
 Path: TypeAlias = tuple[str | int, ...]
+_Errors: TypeAlias = list[jsonschema_rs.ValidationError]
 
 _DIALECTS: dict[str, Any] = {
     "https://json-schema.org/draft/2020-12/schema": jsonschema_rs.Draft202012Validator,
@@ -167,12 +168,10 @@ class Validator:
             reason = _EXPECTED[kind.name](kind.value) if kind.name in _EXPECTED else error.message
             yield Problem(path, f"{cut(reason, MAX_SAID)}, got {cut(_json(error.instance), MAX_VALUE)}")
 
-    def _nearest(
-        self, shapes: list[list[jsonschema_rs.ValidationError]], whole: jsonschema_rs.ValidationError
-    ) -> Iterator[Problem]:
+    def _nearest(self, shapes: list[_Errors], whole: jsonschema_rs.ValidationError) -> Iterator[Problem]:
         """Explain the shape with the fewest problems among those of the right type; if none is, name the types."""
 
-        def types(shape: list[jsonschema_rs.ValidationError]) -> list[str]:
+        def types(shape: _Errors) -> list[str]:
             kinds = (error.kind for error in shape if error.instance_path == whole.instance_path)
             return [name for kind in kinds if isinstance(kind, _Kind.Type) for name in kind.types]
 
