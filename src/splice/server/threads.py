@@ -1,12 +1,9 @@
-"""Threads for `def` handlers: one hot worker takes job after job, and others join only where a job blocks.
+"""Threads for `def` handlers: a pool for each server, and the way from its threads back to the event loop.
 
-Waking a thread and handing the interpreter over costs far more than a short job does. So all jobs stand in one
-queue, one worker is awake and takes them one after the other, and results go back to their event loop in batches. A
-watch on the event loop that handed jobs in looks every `PATIENCE_SECONDS` how they go: where they wait, because a job
-blocks, it wakes further workers, twice as many each time.
-
-Workers are daemon threads: the standard pool joins its threads when the interpreter exits, and a handler that is
-stuck would hang the shutdown. A `Bridge` leads from a worker back to the event loop.
+Waking a thread and handing the interpreter over costs far more than a short job does. So a pool has as few threads as
+get on with their jobs: it begins with one, and a watch on the event loop starts more where jobs wait, twice as many
+each time. They are daemon threads: the standard pool joins its threads when the interpreter exits, and a handler that
+is stuck would hang the shutdown.
 """
 
 import asyncio
@@ -14,13 +11,11 @@ import concurrent.futures
 import contextvars
 import os
 import threading
-import time
-from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
-from math import inf
-from typing import Any, TypeAlias, TypeVar
-from weakref import WeakSet
+from functools import partial
+from queue import Empty, SimpleQueue
+from typing import Any, TypeVar
 
 from splice.errors import ToolError
 
@@ -31,74 +26,15 @@ MAX_WAITING = 1_000
 """How many wait for a thread. One more is refused: it would wait for long, and tell nobody."""
 
 PATIENCE_SECONDS = 0.001
-"""How long one job may keep a worker to itself before another worker is woken for the jobs behind it."""
+"""How often the watch looks, while jobs wait."""
 
 PACE = 4
-"""Another worker joins when the jobs that wait would wait longer than this many times `PATIENCE_SECONDS`."""
+"""Threads are started when the jobs that wait would wait longer than this many times `PATIENCE_SECONDS`."""
 
 _FOR_THE_LOOP = (StopIteration, KeyboardInterrupt, GeneratorExit)
 """Exceptions that mean something else when they are raised in a coroutine."""
 
 R = TypeVar("R")
-
-Job: TypeAlias = "tuple[_Desk, asyncio.Future[Any], Callable[..., Any], tuple[Any, ...], dict[str, Any]]"
-"""Where to bring the result, the future that waits for it, and what to call in a copy of the caller's context."""
-
-
-_POOLS: "WeakSet[Threads]" = WeakSet()
-
-
-class _Desk:
-    """Where the jobs of one event loop come from and their results go."""
-
-    __slots__ = ("done", "loop", "settling", "watching")
-
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self.loop = loop
-        self.done: deque[tuple[asyncio.Future[Any], Any, BaseException | None]] = deque()
-        self.settling = False
-        """`settle` will run soon."""
-        self.watching = False
-        """The watch is set."""
-
-    def bring(self, future: "asyncio.Future[Any]", value: Any, error: BaseException | None) -> None:
-        """Hand in a result, on a worker."""
-        self.done.append((future, value, error))
-        if not self.settling:
-            self.settling = True
-            try:
-                self.loop.call_soon_threadsafe(self.settle)
-            except RuntimeError:  # the loop is closed: nobody waits any more
-                self.done.clear()
-
-    def settle(self) -> None:
-        """Tell those who wait, on the loop."""
-        self.settling = False  # first: what is handed in from here on calls again, so that nothing is left lying
-        while self.done:
-            future, value, error = self.done.popleft()
-            if future.done():
-                continue
-            if isinstance(error, _FOR_THE_LOOP):
-                error = RuntimeError(f"the handler raised {type(error).__name__}")
-            if error is None:
-                future.set_result(value)
-            else:
-                future.set_exception(error)
-
-
-class _Worker:
-    """One thread."""
-
-    __slots__ = ("asleep", "future", "since")
-
-    def __init__(self) -> None:
-        self.asleep = threading.Lock()
-        """Held while it sleeps; released to wake it."""
-        self.asleep.acquire()
-        self.future: asyncio.Future[Any] | None = None
-        """Waits for the job that it works on."""
-        self.since = inf
-        """When its last job began; `inf` from its waking to its first job, `-inf` while it sleeps."""
 
 
 class Threads:
@@ -107,22 +43,22 @@ class Threads:
     def __init__(self, max_threads: int = MAX_THREADS, max_waiting: int = MAX_WAITING) -> None:
         self._max_threads = max_threads
         self._max_waiting = max_waiting
-        _POOLS.add(self)
-        self.begin()
+        self._begin()
 
-    def begin(self) -> None:
-        """Begin without threads and jobs."""
+    def _begin(self) -> None:
+        self._process = os.getpid()
+        self._jobs: SimpleQueue[tuple[asyncio.Future[Any], Callable[[], Any]]] = SimpleQueue()
+        """Those that wait for a thread: the future that waits for the result, and what to call."""
+        self._running: set[asyncio.Future[Any]] = set()
+        """The futures of those that a thread works on."""
+        self._count = 0
+        """How many threads there are."""
+        self._done = 0
+        """How many jobs were done; roughly, as threads count without a lock."""
+        self._watched: set[asyncio.AbstractEventLoop] = set()
+        """The event loops on which the watch is set."""
         self._lock = threading.Lock()
-        """Held for moments only: a worker goes to sleep, or a job comes, but not both at once."""
-        self._jobs: deque[Job] = deque()
-        self._workers: list[_Worker] = []
-        self._idle: list[_Worker] = []
-        """Workers that sleep; the one that fell asleep last is woken first."""
-        self._hot: _Worker | None = None
-        """The worker that was woken last: unless it sleeps or is stuck, it will take what is handed in."""
-        self._finished = 0
-        """How many jobs were done; roughly, as workers count without a lock."""
-        self._desks: dict[asyncio.AbstractEventLoop, _Desk] = {}
+        """Held while a thread is started: two event loops may want one at once."""
 
     def run(self, fn: Callable[..., Any], /, *args: Any, **arguments: Any) -> "asyncio.Future[Any]":
         """Call `fn(*args, **arguments)` on a thread, in a copy of the caller's context.
@@ -130,112 +66,84 @@ class Threads:
         Raises `ToolError` when too many wait for a thread already, and `RuntimeError` when there is none, and none can
         be started.
         """
-        if len(self._jobs) >= self._max_waiting:
+        if self._process != os.getpid():
+            self._begin()
+        if self._count == 0:
+            self._grow()
+        if self._jobs.qsize() >= self._max_waiting:
             self._make_room()
         loop = asyncio.get_running_loop()
-        desk = self._desks.get(loop) or self._desk(loop)
         future: asyncio.Future[Any] = loop.create_future()
-        job = desk, future, contextvars.copy_context().run, (fn, *args), arguments
-        with self._lock:
-            if self._hot is None or time.monotonic() - self._hot.since > PATIENCE_SECONDS:
-                self._wake()
-            self._jobs.append(job)
-        if not desk.watching:
-            desk.watching = True
-            loop.call_later(PATIENCE_SECONDS, self._watch, desk, self._finished, 1)
+        self._jobs.put((future, partial(contextvars.copy_context().run, fn, *args, **arguments)))
+        if loop not in self._watched:
+            self._watched = {loop, *(each for each in self._watched if not each.is_closed())}
+            loop.call_later(PATIENCE_SECONDS, self._watch, loop, self._done, 1)
         return future
 
     def _make_room(self) -> None:
         """Drop the jobs that nobody waits for any more. Raises `ToolError` when that leaves no room."""
-        with suppress(IndexError):  # the workers take jobs meanwhile
-            for _ in range(len(self._jobs)):
-                job = self._jobs.popleft()
-                if not job[1].cancelled():
-                    self._jobs.append(job)
-        if len(self._jobs) >= self._max_waiting:
-            busy = len(self._workers) - len(self._idle)
-            raise ToolError(f"{busy} handlers are busy and {len(self._jobs)} calls wait for them; try again later")
+        with suppress(Empty):  # the threads take jobs meanwhile
+            for _ in range(self._jobs.qsize()):
+                job = self._jobs.get_nowait()
+                if not job[0].cancelled():
+                    self._jobs.put(job)
+        if (waiting := self._jobs.qsize()) >= self._max_waiting:
+            raise ToolError(f"{self._count} handlers are busy and {waiting} calls wait for them; try again later")
 
-    def _desk(self, loop: asyncio.AbstractEventLoop) -> _Desk:
-        for each in [each for each in tuple(self._desks) if each.is_closed()]:
-            self._desks.pop(each, None)
-        desk = self._desks[loop] = _Desk(loop)
-        return desk
+    def _grow(self) -> None:
+        """Start a thread, unless there are as many as there may be. Raises `RuntimeError` when that leaves none."""
+        with self._lock:
+            stuck = sum(future.cancelled() for future in tuple(self._running))
+            if self._count < self._max_threads + min(stuck, self._max_threads):
+                try:
+                    threading.Thread(target=self._work, name=f"splice-{self._count + 1}", daemon=True).start()
+                    self._count += 1
+                except RuntimeError:
+                    if self._count == 0:
+                        raise
 
-    def _wake(self) -> None:
-        """Wake a worker, or start one, with the lock held. With all at work there is nothing to do."""
-        if self._idle:
-            self._hot = self._idle.pop()
-            self._hot.since = inf
-            self._hot.asleep.release()
-        elif (count := len(self._workers)) < self._max_threads or count < self._max_threads + self._abandoned():
-            worker = _Worker()
-            name = f"splice-{count + 1}"
-            try:
-                threading.Thread(target=self._work, args=(worker,), name=name, daemon=True).start()
-            except RuntimeError:
-                if not self._workers:
-                    raise
-            else:
-                self._workers.append(worker)
-                self._hot = worker
-
-    def _abandoned(self) -> int:
-        """Count the workers that are stuck in a job nobody waits for any more, up to as many as there may be."""
-        given_up = sum(each.future is not None and each.future.cancelled() for each in self._workers)
-        return min(given_up, self._max_threads)
-
-    def _watch(self, desk: _Desk, finished: int, more: int) -> None:
-        """Wake `more` workers if jobs wait and few are finished, and look again as long as jobs wait. On the loop.
-
-        A worker that was woken and has not run yet is not stuck: it waits for the interpreter, as others would.
-        """
-        waiting, hot = len(self._jobs), self._hot
-        desk.watching = waiting > 0
-        stuck = hot is not None and hot.since < inf and waiting > PACE * (self._finished - finished)
-        if stuck:
-            with self._lock:
-                for _ in range(min(more, waiting)):
-                    self._wake()
+    def _watch(self, loop: asyncio.AbstractEventLoop, done: int, more: int) -> None:
+        """Start `more` threads if jobs wait and few were done, and look again as long as jobs wait. On the loop."""
+        waiting = self._jobs.qsize()
+        slow = waiting > PACE * (self._done - done)
+        if slow:
+            for _ in range(min(more, waiting)):
+                self._grow()
         if waiting:
-            desk.loop.call_later(PATIENCE_SECONDS, self._watch, desk, self._finished, 2 * more if stuck else 1)
+            loop.call_later(PATIENCE_SECONDS, self._watch, loop, self._done, 2 * more if slow else 1)
+        else:
+            self._watched.discard(loop)
 
-    def _work(self, worker: _Worker) -> None:
+    def _work(self) -> None:
         while True:
-            try:
-                self._do(worker, self._jobs.popleft())
-            except IndexError:  # no job is left; what a job raises stays in `_do`
-                with self._lock:
-                    if self._jobs:
-                        continue
-                    worker.since = -inf
-                    self._idle.append(worker)
-                worker.asleep.acquire()
+            self._do(*self._jobs.get())
 
-    def _do(self, worker: _Worker, job: Job) -> None:
-        desk, future, run, args, arguments = job
-        worker.since = time.monotonic()
-        worker.future = future
+    def _do(self, future: "asyncio.Future[Any]", call: Callable[[], Any]) -> None:
+        value: Any = None
+        error: BaseException | None = None
+        self._running.add(future)
         if not future.cancelled():
             try:
-                value = run(*args, **arguments)
-            except BaseException as error:  # noqa: BLE001 - whatever it is, it belongs to the caller
-                desk.bring(future, None, error)
-            else:
-                desk.bring(future, value, None)
-        self._finished += 1
-        worker.future = None
-        del job, future, run, args, arguments  # an error's traceback leads to this frame, and would hold itself alive
+                value = call()
+            except _FOR_THE_LOOP as raised:
+                error = RuntimeError(f"the handler raised {type(raised).__name__}")
+            except BaseException as raised:  # noqa: BLE001 - whatever it is, it belongs to the caller
+                error = raised
+        self._running.discard(future)
+        self._done += 1
+        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            future.get_loop().call_soon_threadsafe(_settle, future, value, error)
+        del future, call, value, error  # an error's traceback leads to this frame, and would hold itself alive
 
 
-def _begin_all() -> None:
-    """Let every pool begin anew, in a process that was forked: threads are not copied."""
-    for each in tuple(_POOLS):
-        each.begin()
-
-
-if hasattr(os, "register_at_fork"):  # not on Windows
-    os.register_at_fork(after_in_child=_begin_all)
+def _settle(future: "asyncio.Future[Any]", value: Any, error: BaseException | None) -> None:
+    """Tell the one who waits, on the loop."""
+    if future.done():
+        return
+    if error is None:
+        future.set_result(value)
+    else:
+        future.set_exception(error)
 
 
 class Bridge:
