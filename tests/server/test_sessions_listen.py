@@ -15,6 +15,7 @@ from splice.protocol.jsonrpc import Notification, Request, encode
 from splice.protocol.lifecycle import META_SUBSCRIPTION_ID
 from splice.protocol.notifications import SubscriptionFilter
 from splice.rules.sessions import Session
+from splice.server.call import END
 from splice.server.sessions import LIST_CHANGES, Listener, Subscriptions, change_note, updated
 from splice.transports.base import Exchange, Sender
 from support.caller import LEGACY, MODERN, Caller, Hand
@@ -393,10 +394,10 @@ async def test_nobody_is_asked_who_did_not_want_to_know(monkeypatch: pytest.Monk
         hub.publish(updated("data://7"))
     assert asked == [updated("data://7")]
     ((audience),) = hub._audiences.values()
-    assert len(audience.listeners[updated("data://7")]) == 2, "a stream and a session"
-    hub.close()
+    assert len(audience[updated("data://7")]) == 2, "a stream and a session"
+    hub.publish(END)
     await asyncio.gather(*streams)
-    assert not any(isinstance(who, Listener) for found in audience.listeners.values() for who in found)
+    assert not any(isinstance(who, Listener) for found in audience.values() for who in found)
 
 
 async def test_a_session_may_end_while_it_is_told() -> None:
@@ -427,7 +428,7 @@ def test_streams_of_several_loops_are_told_and_closed_on_their_own() -> None:
 
     async def elsewhere() -> None:
         hub.publish(TOOLS_CHANGE)
-        hub.close()
+        hub.publish(END)
 
     asyncio.run(listen())
     assert [note.method for note in stream.told][1:] == [TOOLS_CHANGE[0]]

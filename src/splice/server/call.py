@@ -16,29 +16,20 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cached_property
 from math import inf
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeGuard, TypeVar
 
 import msgspec
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from splice.errors import InvalidParams, InvalidRequest, LocalProtocolError, RemoteProtocolError, RequestTimeout
+from splice.protocol import jsonrpc, questions
 from splice.protocol.capabilities import ServerCapabilities
-from splice.protocol.jsonrpc import Failure, Notification, error_of, raw
 from splice.protocol.methods import Method, Note
 from splice.protocol.narrow import narrow
-from splice.protocol.questions import (
-    CREATE_MESSAGE,
-    ELICIT,
-    ROOTS_LIST,
-    CreateMessageParams,
-    ElicitParams,
-    InputRequest,
-    check_sampling_messages,
-)
 from splice.protocol.resources import ReadResourceResult
 from splice.protocol.versions import Facts
-from splice.protocol.wire import Implementation, NoParams, Params
+from splice.protocol.wire import Implementation, NoParams
 from splice.rules.eras import Admitted
 from splice.rules.extensions import Extension
 from splice.rules.journal import Journal
@@ -67,11 +58,20 @@ the next run comes through the middleware again. `Context(call)` is what a handl
 Change: TypeAlias = tuple[str, str | None]
 """A change of what the server offers: the method of its notification, and the URI for a resource."""
 
+END: Change = ("", None)
+"""The last change: streams end."""
+
 Publish: TypeAlias = Callable[[Change], None]
 """Tells every client that wants to know of a change. May be called on any thread."""
 
-Asked: TypeAlias = ElicitParams | CreateMessageParams | None
+Asked: TypeAlias = questions.ElicitParams | questions.CreateMessageParams | None
 """A form or link, a sampling request, or None for the client's roots."""
+
+_ASKED_BY: dict[type, Method[Any, Any]] = {
+    questions.ElicitParams: questions.ELICIT,
+    questions.CreateMessageParams: questions.CREATE_MESSAGE,
+    type(None): questions.ROOTS_LIST,
+}
 
 ASK_SECONDS = 600.0
 """How long a client may take to answer a request of ours: its user, or its model, has to think."""
@@ -137,7 +137,7 @@ class Home(Struct, frozen=True, eq=False, kw_only=True, dict=True):
     @cached_property
     def info_json(self) -> Raw:
         """Which program this is, as JSON."""
-        return raw(self.info)
+        return jsonrpc.raw(self.info)
 
     def capabilities(self) -> ServerCapabilities:
         """Tell what the server can do, as far as features were added."""
@@ -203,7 +203,7 @@ class Call(Admitted, eq=False):
         """Send a notification on the stream of this request, if its version has that notification."""
         version = self.declared.facts.version
         if note.exists(version):
-            await self.exchange.notify(Notification(note.name, narrow(params, version)))
+            await self.exchange.notify(jsonrpc.Notification(note.name, narrow(params, version)))
 
     async def ask(self, row: Method[Any, A], params: Struct, key: str | None = None) -> A:
         """Ask the client something, and wait for the answer; in modern versions a later run of the handler finds it.
@@ -234,7 +234,7 @@ class Call(Admitted, eq=False):
         """
         if not self.row.may_ask:
             raise LocalProtocolError(f"Nothing can be asked while {self.row.name} is answered")
-        asked = {key: _request_of(question) for key, question in required.requests.items()}
+        asked = {key: (_ASKED_BY[type(each)], each or NoParams()) for key, each in required.requests.items()}
         requests = {key: self._question(row, params) for key, (row, params) in asked.items()}
         self.journal.leave(requests, required.state)
         self.era.suspend(requests)
@@ -274,25 +274,25 @@ class Call(Admitted, eq=False):
         whole = [self.home.info.name, self.sender.principal, request.method, said]
         return hashlib.blake2b(msgspec.json.encode(whole, order="sorted"), digest_size=16).digest()
 
-    def _question(self, row: Method[Any, Any], params: Struct) -> InputRequest:
+    def _question(self, row: Method[Any, Any], params: Struct) -> questions.InputRequest:
         require(self.declared, row.name, params)
-        if isinstance(params, CreateMessageParams):
-            check_sampling_messages(params.messages)
-        elif isinstance(params, ElicitParams) and params.mode == "url" and not _URL.fullmatch(params.url or ""):
+        if isinstance(params, questions.CreateMessageParams):
+            questions.check_sampling_messages(params.messages)
+        elif _is_link(params) and not _URL.fullmatch(params.url or ""):
             raise ValueError(f"{params.url!r} is not an absolute URL of http or https")
-        return InputRequest(method=row.name, params=raw(narrow(params, self.facts.version)))
+        return questions.InputRequest(method=row.name, params=jsonrpc.raw(narrow(params, self.facts.version)))
 
     async def _send(self, row: Method[Any, Any], params: Struct) -> Raw:
         """Ask by a request of our own."""
-        if isinstance(params, ElicitParams) and params.mode == "url":
+        if _is_link(params):
             params = replace(params, elicitation_id=os.urandom(16).hex())
         try:
             async with asyncio.timeout(ASK_SECONDS):
                 response = await self.exchange.ask(row.name, narrow(params, self.facts.version))
         except TimeoutError as late:
             raise RequestTimeout(f"The client did not answer {row.name} within {ASK_SECONDS:g} s") from late
-        if isinstance(response, Failure):
-            error = error_of(response)
+        if isinstance(response, jsonrpc.Failure):
+            error = jsonrpc.error_of(response)
             error.is_foreign = False  # it comes from the very client that would read it
             raise error
         result: Raw = response.result
@@ -306,11 +306,9 @@ def session_of(call: Call) -> Session:
     return call.session
 
 
-def _request_of(question: Asked) -> tuple[Method[Any, Any], Params]:
-    """Tell which request asks a question."""
-    if question is None:
-        return ROOTS_LIST, NoParams()
-    return (ELICIT if isinstance(question, ElicitParams) else CREATE_MESSAGE), question
+def _is_link(params: Struct) -> TypeGuard[questions.ElicitParams]:
+    """Tell whether a question sends the user to a URL."""
+    return isinstance(params, questions.ElicitParams) and params.mode == "url"
 
 
 def is_worker() -> bool:

@@ -10,52 +10,17 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
 import inspect
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from math import inf, isfinite
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Generic,
-    Literal,
-    TypedDict,
-    TypeVar,
-    TypeVarTuple,
-    Unpack,
-    cast,
-    overload,
-)
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypedDict, TypeVar, TypeVarTuple, Unpack, cast, overload
 
 import msgspec
 from msgspec import Struct
 
 from splice.errors import InvalidParams, ToolError
+from splice.protocol import notifications, questions
 from splice.protocol.capabilities import ClientCapabilities
 from splice.protocol.content import ResourceContents, TextContent
 from splice.protocol.jsonrpc import RequestId
 from splice.protocol.methods import Method, Note
-from splice.protocol.notifications import (
-    LOG_MESSAGE,
-    LOGGING_LEVELS,
-    PROGRESS,
-    PROMPTS_CHANGED,
-    RESOURCE_UPDATED,
-    RESOURCES_CHANGED,
-    TOOLS_CHANGED,
-    LoggingLevel,
-    LogParams,
-    ProgressParams,
-)
-from splice.protocol.questions import (
-    CREATE_MESSAGE,
-    ELICIT,
-    ROOTS_LIST,
-    CreateMessageParams,
-    CreateMessageResult,
-    ElicitParams,
-    ModelHint,
-    ModelPreferences,
-    Root,
-    SamplingMessage,
-    ToolChoice,
-)
 from splice.protocol.tools import Tool
 from splice.protocol.wire import Implementation, NoParams, Params
 from splice.schema.forms import form_schema, read_form
@@ -103,14 +68,14 @@ class SampleOptions(TypedDict, total=False):
     """The fields of `CreateMessageParams` that may be left out."""
 
     system_prompt: str
-    model_preferences: ModelPreferences | str | Sequence[str]
+    model_preferences: questions.ModelPreferences | str | Sequence[str]
     """Names, or parts of names, stand for hints: the first one that the client knows counts."""
     include_context: Literal["none", "thisServer", "allServers"]
     temperature: float
     stop_sequences: list[str]
     metadata: dict[str, Any]
     tools: list[Tool]
-    tool_choice: ToolChoice
+    tool_choice: questions.ToolChoice
 
 
 class ClientView(Struct, frozen=True):
@@ -198,17 +163,17 @@ class Context(Generic[State]):
             return
         call.progress = value
         total = total if total is not None and isfinite(total) else None
-        await call.notify(PROGRESS, ProgressParams(progress_token=token, progress=value, total=total, message=message))
+        params = notifications.ProgressParams(progress_token=token, progress=value, total=total, message=message)
+        await call.notify(notifications.PROGRESS, params)
 
     report_progress = progress
 
-    async def log(self, level: LoggingLevel, data: Any, logger: str | None = None) -> None:
+    async def log(self, level: notifications.LoggingLevel, data: Any, logger: str | None = None) -> None:
         """Send a log message, if the client wants to hear of this level."""
-        wanted = self._call.declared.log_level
-        if wanted is None or LOGGING_LEVELS.index(level) < LOGGING_LEVELS.index(wanted):
-            return
-        name = logger or self._call.home.info.name
-        await self._call.notify(LOG_MESSAGE, LogParams(level=level, data=data, logger=name))
+        wanted, severity = self._call.declared.log_level, notifications.LOGGING_LEVELS.index
+        if wanted is not None and severity(level) >= severity(wanted):
+            params = notifications.LogParams(level=level, data=data, logger=logger or self._call.home.info.name)
+            await self._call.notify(notifications.LOG_MESSAGE, params)
 
     async def debug(self, data: Any, logger: str | None = None) -> None:
         """Log at level debug."""
@@ -228,19 +193,19 @@ class Context(Generic[State]):
 
     async def notify_tools_changed(self) -> None:
         """Tell every interested client that the list of tools changed."""
-        self._call.home.publish((TOOLS_CHANGED.name, None))
+        self._call.home.publish((notifications.TOOLS_CHANGED.name, None))
 
     async def notify_prompts_changed(self) -> None:
         """Tell every interested client that the list of prompts changed."""
-        self._call.home.publish((PROMPTS_CHANGED.name, None))
+        self._call.home.publish((notifications.PROMPTS_CHANGED.name, None))
 
     async def notify_resources_changed(self) -> None:
         """Tell every interested client that the list of resources changed."""
-        self._call.home.publish((RESOURCES_CHANGED.name, None))
+        self._call.home.publish((notifications.RESOURCES_CHANGED.name, None))
 
     async def notify_resource_updated(self, uri: str) -> None:
         """Tell every client that subscribed to `uri` that its contents changed."""
-        self._call.home.publish((RESOURCE_UPDATED.name, uri))
+        self._call.home.publish((notifications.RESOURCE_UPDATED.name, uri))
 
     # Asking.
 
@@ -265,8 +230,8 @@ class Context(Generic[State]):
         for a yes. Raises `MissingClientCapability`, and `InvalidParams` for an answer that does not fit the model.
         """
         form = _NOTHING if schema is None else form_schema(schema)
-        params = ElicitParams(mode="form", message=message, requested_schema=form)
-        answer = await self._call.ask(ELICIT, params, key)
+        params = questions.ElicitParams(mode="form", message=message, requested_schema=form)
+        answer = await self._call.ask(questions.ELICIT, params, key)
         if answer.action != "accept":
             return Elicited(answer.action)
         try:
@@ -279,31 +244,32 @@ class Context(Generic[State]):
 
         Raises `MissingClientCapability`, and `ValueError` for what is not an absolute URL of http or https.
         """
-        params = ElicitParams(mode="url", message=message, url=url)
-        return Elicited((await self._call.ask(ELICIT, params, key)).action)
+        params = questions.ElicitParams(mode="url", message=message, url=url)
+        return Elicited((await self._call.ask(questions.ELICIT, params, key)).action)
 
     async def sample(
         self,
-        messages: str | Sequence[SamplingMessage],
+        messages: str | Sequence[questions.SamplingMessage],
         *,
         max_tokens: int = 1000,
         key: str | None = None,
         **options: Unpack[SampleOptions],
-    ) -> CreateMessageResult:
+    ) -> questions.CreateMessageResult:
         """Let the client's model answer. Raises `MissingClientCapability`, and `TypeError` for an unknown option."""
         if isinstance(messages, str):
-            messages = [SamplingMessage(role="user", content=TextContent(text=messages))]
+            messages = [questions.SamplingMessage(role="user", content=TextContent(text=messages))]
         fields: dict[str, Any] = {**options}
         preferred = options.get("model_preferences")
-        if preferred is not None and not isinstance(preferred, ModelPreferences):
+        if preferred is not None and not isinstance(preferred, questions.ModelPreferences):
             names = [preferred] if isinstance(preferred, str) else preferred
-            fields["model_preferences"] = ModelPreferences(hints=[ModelHint(name=name) for name in names])
-        params = CreateMessageParams(messages=list(messages), max_tokens=max_tokens, **fields)
-        return await self._call.ask(CREATE_MESSAGE, params, key)
+            hints = [questions.ModelHint(name=name) for name in names]
+            fields["model_preferences"] = questions.ModelPreferences(hints=hints)
+        params = questions.CreateMessageParams(messages=list(messages), max_tokens=max_tokens, **fields)
+        return await self._call.ask(questions.CREATE_MESSAGE, params, key)
 
-    async def roots(self, *, key: str | None = None) -> list[Root]:
+    async def roots(self, *, key: str | None = None) -> list[questions.Root]:
         """List the directories that the client lets the server work in."""
-        return (await self._call.ask(ROOTS_LIST, NoParams(), key)).roots
+        return (await self._call.ask(questions.ROOTS_LIST, NoParams(), key)).roots
 
     @overload
     async def once(

@@ -143,7 +143,7 @@ class Server:
         """The server's name."""
         self.instructions = home.instructions
         """How to use the server, for the model."""
-        self.service = ChapterService(home, subscriptions.close)
+        self.service = ChapterService(home)
         """Answers requests; what a transport is given."""
 
     @overload

@@ -5,7 +5,6 @@ https://modelcontextprotocol.io/specification/2026-07-28/schema
 
 import inspect
 import logging
-from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
@@ -19,7 +18,7 @@ from splice.protocol.questions import InputRequiredResult
 from splice.protocol.versions import Facts
 from splice.rules.eras import admit
 from splice.rules.extensions import heard, served
-from splice.server.call import Answer, Call, Home, InputRequired, Middleware
+from splice.server.call import END, Answer, Call, Home, InputRequired, Middleware
 from splice.server.failures import ends_the_task, failure_of, questions_in, report
 from splice.server.lifespan import Life
 from splice.transports.base import Exchange, Sender, Service
@@ -35,9 +34,9 @@ _UNKNOWN: tuple[None, None] = (None, None)
 class ChapterService(Service):
     """Answers the methods of its chapters and extensions. `drain` ends the streams that would run for ever."""
 
-    def __init__(self, home: Home, drain: Callable[[], None]) -> None:
+    def __init__(self, home: Home) -> None:
         self.home = home
-        self._life, self._info_json, self._drain = home.life, home.info_json, drain
+        self._life = home.life
         self._unstarted: tuple[str, str] | None = None
         """How the lifespan failed last, and what was told of it."""
         self._heard = heard(home.chapters)
@@ -104,7 +103,7 @@ class ChapterService(Service):
 
     async def drain(self) -> None:
         """End the streams that would run for ever."""
-        self._drain()
+        self.home.publish(END)
 
     async def close(self) -> None:
         """Leave the lifespan. Raises what it raises."""
@@ -114,7 +113,7 @@ class ChapterService(Service):
     def _finished(self, call: Call, result: Any) -> Any:
         """Make a result fit its version. Raises `TypeError` for what is not a result."""
         if isinstance(result, Struct):
-            return call.era.finish(result, call.declared.facts, self._info_json)
+            return call.era.finish(result, call.declared.facts, self.home.info_json)
         if isinstance(result, Raw):
             return result
         raise TypeError(f"the answer of {call.row.name}, or middleware around it, returned {result!r}: not a result")
@@ -125,7 +124,7 @@ class ChapterService(Service):
         if call is not None and (questions := questions_in(error)) is not None:
             try:
                 result = InputRequiredResult(input_requests=questions, request_state=call.seal())
-                return Success(request.id, call.era.finish(result, call.facts, self._info_json))
+                return Success(request.id, call.era.finish(result, call.facts, self.home.info_json))
             except Exception as failed:  # noqa: BLE001 - the questions cannot be written: that is what ended the run
                 error = failed
         return failure_of(request.id, error, facts, request.method, self.home.errors)

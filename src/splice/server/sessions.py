@@ -13,71 +13,50 @@ https://modelcontextprotocol.io/specification/2025-11-25/server/resources#subscr
 """
 
 import asyncio
-import contextlib
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 from msgspec.structs import replace
 
 from splice.errors import InvalidParams, InvalidRequest, MethodNotFound
+from splice.protocol import lifecycle, notifications
 from splice.protocol.capabilities import ServerCapabilities
 from splice.protocol.jsonrpc import Notification
-from splice.protocol.lifecycle import (
-    DISCOVER,
-    INITIALIZE,
-    META_SUBSCRIPTION_ID,
-    NO_META,
-    PING,
-    DiscoverResult,
-    InitializeResult,
-)
 from splice.protocol.narrow import narrow
-from splice.protocol.notifications import (
-    ACKNOWLEDGED,
-    LISTS,
-    RESOURCE_UPDATED,
-    SET_LEVEL,
-    SUBSCRIPTIONS_LISTEN,
-    AcknowledgedParams,
-    ListChangedParams,
-    ListenResult,
-    ResourceUpdatedParams,
-    SubscriptionFilter,
-)
 from splice.protocol.resources import RESOURCES_SUBSCRIBE, RESOURCES_UNSUBSCRIBE
 from splice.protocol.uri import is_uri
 from splice.protocol.wire import EmptyResult
 from splice.rules.eras import discoverable_versions, handshake_version
 from splice.rules.extensions import AnyCapabilities, Extension, Served
 from splice.rules.sessions import Session
-from splice.server.call import Call, Change, is_worker, session_of
+from splice.server.call import END, Call, Change, is_worker, session_of
 from splice.transports.base import Exchange
 
 MAX_SUBSCRIPTIONS = 10_000
 """How many resources one session may subscribe to."""
 
-LIST_CHANGES: tuple[Change, ...] = tuple((note.name, None) for note in LISTS.values())
+_LISTS: dict[str, Change] = {name: (note.name, None) for name, note in notifications.LISTS.items()}
+
+LIST_CHANGES = tuple(_LISTS.values())
 
 _SESSIONS_ALONE = (
     "%s keeps the sessions of clients that initialize in one process, and this is one of several: requests that reach "
     "another one are refused. Route each session to one process, or keep none: stateless=True"
 )
 
-END: Change = ("", None)
-"""The last change: streams end."""
-
 
 def updated(uri: str) -> Change:
     """Name the change of one resource."""
-    return RESOURCE_UPDATED.name, uri
+    return notifications.RESOURCE_UPDATED.name, uri
 
 
 def change_note(change: Change, meta: dict[str, Any] | None = None) -> Notification:
     """Build the notification that tells of a change."""
     method, uri = change
     if uri is not None:
-        return Notification(method, ResourceUpdatedParams(uri=uri, meta=meta))
-    return Notification(method, None if meta is None else ListChangedParams(meta=meta))
+        return Notification(method, notifications.ResourceUpdatedParams(uri=uri, meta=meta))
+    return Notification(method, None if meta is None else notifications.ListChangedParams(meta=meta))
 
 
 class Listener:
@@ -85,15 +64,11 @@ class Listener:
 
     __slots__ = ("changes", "waiting", "wanted")
 
-    def __init__(self, wanted: SubscriptionFilter) -> None:
+    def __init__(self, wanted: notifications.SubscriptionFilter) -> None:
         self.changes: dict[Change, None] = {}
         self.waiting: asyncio.Future[None] | None = None  # an Event would cost each open stream 700 bytes more
-        lists = [(note.name, None) for name, note in LISTS.items() if getattr(wanted, f"{name}_list_changed")]
-        self.wanted: tuple[Change, ...] = (
-            END,
-            *lists,
-            *map(updated, dict.fromkeys(wanted.resource_subscriptions or ())),
-        )
+        lists = [change for name, change in _LISTS.items() if getattr(wanted, f"{name}_list_changed")]
+        self.wanted = END, *lists, *map(updated, dict.fromkeys(wanted.resource_subscriptions or ()))
 
     def tell(self, change: Change) -> None:
         """Remember a change until the stream takes it."""
@@ -114,30 +89,27 @@ class Listener:
             await exchange.notify(change_note(change, meta))
 
 
-class _Audience:
+class _Audience(dict[Change, set[Listener | Session]]):
     """The streams and sessions on one event loop, by what they want to hear. Touched on that loop only."""
 
-    def __init__(self) -> None:
-        self.listeners: dict[Change, set[Listener | Session]] = {}
-
-    def add(self, listener: Listener | Session, changes: Iterable[Change]) -> None:
+    def add(self, who: Listener | Session, changes: Iterable[Change]) -> None:
         for change in changes:
-            self.listeners.setdefault(change, set()).add(listener)
+            self.setdefault(change, set()).add(who)
 
-    def remove(self, listener: Listener | Session, changes: Iterable[Change]) -> None:
+    def remove(self, who: Listener | Session, changes: Iterable[Change]) -> None:
         for change in changes:
-            found = self.listeners.get(change, set())
-            found.discard(listener)
+            found = self.get(change, set())
+            found.discard(who)
             if not found:
-                self.listeners.pop(change, None)
+                self.pop(change, None)
 
     def tell(self, change: Change) -> None:
         note = change_note(change)
-        for listener in tuple(self.listeners.get(change, ())):  # a session that cannot be told may end, and leave
-            if isinstance(listener, Listener):
-                listener.tell(change)
-            elif listener.ready:
-                listener.push(note)
+        for who in tuple(self.get(change, ())):  # a session that cannot be told may end, and leave
+            if isinstance(who, Listener):
+                who.tell(change)
+            elif who.ready:
+                who.push(note)
 
 
 class Subscriptions(Extension[Call]):
@@ -147,65 +119,62 @@ class Subscriptions(Extension[Call]):
     """
 
     def __init__(self) -> None:
-        listen = Served(SUBSCRIPTIONS_LISTEN, self.listen)
+        listen = Served(notifications.SUBSCRIPTIONS_LISTEN, self.listen)
         subscribe = Served(RESOURCES_SUBSCRIBE, self.subscribe)
         unsubscribe = Served(RESOURCES_UNSUBSCRIBE, self.unsubscribe)
         super().__init__("subscriptions", methods=(listen, subscribe, unsubscribe))
         self._audiences: dict[asyncio.AbstractEventLoop, _Audience] = {}
-        self._leave = self.leave  # one for all sessions
 
     def declare(self, capabilities: AnyCapabilities) -> None:
         """Declare nothing: the chapters whose lists change do."""
 
     def publish(self, change: Change) -> None:
         """Tell everybody who wants to know. May be called on any thread."""
-        here = _running_loop()
+        here = None
+        with suppress(RuntimeError):  # on one of the threads of `def` handlers
+            here = asyncio.get_running_loop()
         for loop, audience in tuple(self._audiences.items()):
-            if loop.is_closed():
-                self._audiences.pop(loop, None)
-            elif loop is here:
+            if loop is here:
                 audience.tell(change)
-            else:
-                with contextlib.suppress(RuntimeError):  # it was closed this very moment
-                    loop.call_soon_threadsafe(audience.tell, change)
-
-    def close(self) -> None:
-        """End every stream with its result."""
-        self.publish(END)
+                continue
+            try:
+                loop.call_soon_threadsafe(audience.tell, change)
+            except RuntimeError:  # it is closed
+                self._audiences.pop(loop, None)
 
     def join(self, session: Session, has: ServerCapabilities) -> None:
         """Tell a session of changed lists from now on, until it ends: of those that it was told there are."""
-        there = [(note.name, None) for name, note in LISTS.items() if getattr(has, name) is not None]
-        self._here().add(session, there)
-        session.ended = self._leave
+        self._here().add(session, [change for name, change in _LISTS.items() if getattr(has, name) is not None])
+        session.ended = self.leave
 
     def leave(self, session: Session) -> None:
         """Tell it no more."""
         for audience in self._audiences.values():
             audience.remove(session, (*LIST_CHANGES, *map(updated, session.subscriptions)))
 
-    async def listen(self, call: Call) -> ListenResult:
+    async def listen(self, call: Call) -> notifications.ListenResult:
         """Pass on the changes that were asked for, until the client closes the stream or the server stops."""
         has, exchange = call.home.capabilities(), call.exchange
         wanted = replace(call.params.notifications)
         _check_uris(wanted.resource_subscriptions or ())
-        for name in LISTS:
+        for name in _LISTS:
             if getattr(has, name) is None:
                 setattr(wanted, f"{name}_list_changed", None)
         if has.resources is None:
             wanted.resource_subscriptions = None
-        meta: dict[str, Any] = {META_SUBSCRIPTION_ID: exchange.request.id}
+        meta: dict[str, Any] = {lifecycle.META_SUBSCRIPTION_ID: exchange.request.id}
         audience, listener = self._here(), Listener(wanted)
         audience.add(listener, listener.wanted)
         try:
-            await exchange.notify(Notification(ACKNOWLEDGED.name, AcknowledgedParams(notifications=wanted, meta=meta)))
-            del has, wanted  # there may be thousands of streams that wait like this one
-            call.params, call.meta = None, NO_META
+            taken = notifications.AcknowledgedParams(notifications=wanted, meta=meta)
+            await exchange.notify(Notification(notifications.ACKNOWLEDGED.name, taken))
+            del has, wanted, taken  # there may be thousands of streams that wait like this one
+            call.params, call.meta = None, lifecycle.NO_META
             exchange.rest()
             await listener.run(exchange, meta)
         finally:
             audience.remove(listener, listener.wanted)
-        return ListenResult(meta=dict(meta))
+        return notifications.ListenResult(meta=dict(meta))
 
     async def subscribe(self, call: Call) -> EmptyResult:
         """Remember that this session wants to hear when a resource changes."""
@@ -237,20 +206,13 @@ def _check_uris(uris: Iterable[str]) -> None:
             raise InvalidParams(f"{uri[:200]!r} is not a URI")
 
 
-def _running_loop() -> asyncio.AbstractEventLoop | None:
-    """Tell which loop runs on this thread; None on one of the threads of `def` handlers."""
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        return None
-
-
 class Lifecycle(Extension[Call]):
     """The chapter of `initialize`, `server/discover`, `ping` and `logging/setLevel`."""
 
     def __init__(self, subscriptions: Subscriptions) -> None:
-        opening = Served(INITIALIZE, self.initialize), Served(DISCOVER, self.discover)
-        super().__init__("opening", methods=(*opening, Served(PING, self.ping), Served(SET_LEVEL, self.set_level)))
+        opening = Served(lifecycle.INITIALIZE, self.initialize), Served(lifecycle.DISCOVER, self.discover)
+        others = Served(lifecycle.PING, self.ping), Served(notifications.SET_LEVEL, self.set_level)
+        super().__init__("opening", methods=(*opening, *others))
         self._subscriptions = subscriptions
 
     def declare(self, capabilities: AnyCapabilities) -> None:
@@ -258,30 +220,26 @@ class Lifecycle(Extension[Call]):
         if isinstance(capabilities, ServerCapabilities):
             capabilities.logging = {}
 
-    async def initialize(self, call: Call) -> InitializeResult:
+    async def initialize(self, call: Call) -> lifecycle.InitializeResult:
         """Open the session. The only method that changes what later requests may do."""
-        session, params, home = session_of(call), call.params, call.home
+        session, params, home, has = session_of(call), call.params, call.home, call.home.capabilities()
         if session.declared is not None:
             raise InvalidRequest("This session is initialized already")
         version = handshake_version(params.protocol_version)
         session.open(version, params.capabilities, params.client_info)
-        self._subscriptions.join(session, home.capabilities())
+        self._subscriptions.join(session, has)
         if call.sender.kind == "http" and is_worker():
             home.warn_once(_SESSIONS_ALONE)
-        result = InitializeResult(
-            protocol_version=version,
-            capabilities=home.capabilities(),
-            server_info=home.info,
-            instructions=home.instructions,
+        result = lifecycle.InitializeResult(
+            protocol_version=version, capabilities=has, server_info=home.info, instructions=home.instructions
         )
         return narrow(result, version)
 
-    async def discover(self, call: Call) -> DiscoverResult:
+    async def discover(self, call: Call) -> lifecycle.DiscoverResult:
         """Say what this server speaks and offers."""
-        return DiscoverResult(
-            supported_versions=discoverable_versions(),
-            capabilities=call.home.capabilities(),
-            instructions=call.home.instructions,
+        home, versions = call.home, discoverable_versions()
+        return lifecycle.DiscoverResult(
+            supported_versions=versions, capabilities=home.capabilities(), instructions=home.instructions
         )
 
     async def ping(self, call: Call) -> EmptyResult:  # noqa: ARG002 - it says nothing
@@ -290,6 +248,5 @@ class Lifecycle(Extension[Call]):
 
     async def set_level(self, call: Call) -> EmptyResult:
         """Remember from which level on this session wants log messages."""
-        session_of(call)
         call.declared.log_level = call.params.level
         return EmptyResult()
