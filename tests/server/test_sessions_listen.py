@@ -16,7 +16,7 @@ from splice.protocol.lifecycle import META_SUBSCRIPTION_ID
 from splice.protocol.notifications import SubscriptionFilter
 from splice.rules.sessions import Session
 from splice.server.call import END
-from splice.server.sessions import LIST_CHANGES, Listener, Subscriptions, change_note, updated
+from splice.server.sessions import LIST_CHANGES, Listener, Sessions, change_note, updated
 from splice.transports.base import Exchange, Sender
 from support.caller import LEGACY, MODERN, Caller, Hand
 from support.waiting import settle, until
@@ -346,7 +346,7 @@ def test_a_session_hears_of_no_list_that_it_was_not_told_of() -> None:
     told: list[str] = []
 
     async def tell() -> None:
-        hub, session = Subscriptions(), Session(push=lambda note: told.append(note.method), ready=True)
+        hub, session = Sessions(), Session(push=lambda note: told.append(note.method), ready=True)
         hub.join(session, ServerCapabilities(prompts=PromptsCapability()))
         for change in LIST_CHANGES:
             hub.publish(change)
@@ -357,7 +357,7 @@ def test_a_session_hears_of_no_list_that_it_was_not_told_of() -> None:
     assert told == [PROMPTS]
 
 
-def joined(hub: Subscriptions) -> tuple[Session, list[str]]:
+def joined(hub: Sessions) -> tuple[Session, list[str]]:
     told: list[str] = []
     session = Session(push=lambda note: told.append(note.method), ready=True)
     hub.join(session, LISTING)
@@ -365,7 +365,7 @@ def joined(hub: Subscriptions) -> tuple[Session, list[str]]:
 
 
 async def test_a_session_hears_of_lists_and_of_what_it_subscribed_to_until_it_ends() -> None:
-    hub = Subscriptions()
+    hub = Sessions()
     session, told = joined(hub)
     await hub.subscribe(asking(session, "data://a"))
     for change in (*LIST_CHANGES, updated("data://a"), updated("data://b")):
@@ -380,7 +380,7 @@ async def test_a_session_hears_of_lists_and_of_what_it_subscribed_to_until_it_en
 
 async def test_nobody_is_asked_who_did_not_want_to_know(monkeypatch: pytest.MonkeyPatch) -> None:
     """Many sessions and streams stand by; a change touches only those it is for."""
-    hub, asked = Subscriptions(), []
+    hub, asked = Sessions(), []
     for number in range(100):
         session, _ = joined(hub)
         await hub.subscribe(asking(session, f"data://{number}"))
@@ -401,7 +401,7 @@ async def test_nobody_is_asked_who_did_not_want_to_know(monkeypatch: pytest.Monk
 
 
 async def test_a_session_may_end_while_it_is_told() -> None:
-    hub, told = Subscriptions(), list[str]()
+    hub, told = Sessions(), list[str]()
     for _ in range(3):
         session = Session(ready=True)
 
@@ -417,7 +417,7 @@ async def test_a_session_may_end_while_it_is_told() -> None:
 
 
 def test_streams_of_several_loops_are_told_and_closed_on_their_own() -> None:
-    hub, stream = Subscriptions(), Stream()
+    hub, stream = Sessions(), Stream()
 
     async def listen() -> None:
         task = asyncio.create_task(hub.listen(listening(stream, tools_list_changed=True)))

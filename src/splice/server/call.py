@@ -38,7 +38,7 @@ from splice.rules.sessions import Session, require
 from splice.schema.repairs import Repairs
 from splice.server.failures import ErrorPolicy
 from splice.server.lifespan import Life
-from splice.server.threads import Bridge, Threads
+from splice.server.threads import Threads
 from splice.transports.base import Exchange, Sender
 
 log = logging.getLogger("splice.server")
@@ -104,27 +104,27 @@ class Home(Struct, frozen=True, eq=False, kw_only=True, dict=True):
 
     info: Implementation
     """Which program this is."""
-    instructions: str | None
-    """How to use the server, for the model."""
     chapters: "Sequence[Extension[Call]]"
     """Answer its methods."""
-    middleware: Sequence[Middleware]
-    """Where there is any, it is to see results as types, so that finished JSON is not enough."""
-    errors: ErrorPolicy
-    """How much others read of an unexpected exception."""
-    page_size: int
-    """How many entries a page of a list has at the most."""
     life: Life | None
     """The lifespan, if there is one."""
     sealer: Sealer
     """Seals and opens journals."""
-    strict: bool = False
-    """Arguments are taken at their word: nothing is repaired."""
     threads: Threads
     """Run its `def` handlers, and read files."""
     publish: Publish
     read: "Callable[[str, Call], Awaitable[ReadResourceResult]]"
     """Reads one of the server's own resources for a running handler. Raises `ResourceNotFound`."""
+    instructions: str | None = None
+    """How to use the server, for the model."""
+    middleware: Sequence[Middleware] = ()
+    """Where there is any, it is to see results as types, so that finished JSON is not enough."""
+    errors: ErrorPolicy = "type"
+    """How much others read of an unexpected exception."""
+    page_size: int = sys.maxsize
+    """How many entries a page of a list has at the most."""
+    strict: bool = False
+    """Arguments are taken at their word: nothing is repaired."""
     warned: set[str] = set()
     """The warnings about this server that were logged."""
 
@@ -165,7 +165,6 @@ class Call(Admitted, eq=False):
     repairs: Repairs | None = None
     """The repairs of a tool's arguments."""
     _journal: Journal | None = None
-    _bridge: Bridge | None = None
 
     @property
     def sender(self) -> Sender:
@@ -191,13 +190,6 @@ class Call(Admitted, eq=False):
         if self._journal is None:
             self._journal = self._opened() if self.row.may_ask else Journal()
         return self._journal
-
-    @property
-    def bridge(self) -> Bridge:
-        """The way back from a thread. To be asked for on the event loop first."""
-        if self._bridge is None:
-            self._bridge = Bridge()
-        return self._bridge
 
     async def notify(self, note: Note[Any], params: Struct | None = None) -> None:
         """Send a notification on the stream of this request, if its version has that notification."""
@@ -259,9 +251,8 @@ class Call(Admitted, eq=False):
         except SealBroken:
             if not self.home.sealer.is_shared:
                 self.home.warn_once(_ALONE)
-            raise InvalidParams(
-                "requestState was not issued for this request, or is too old; send the request without it"
-            ) from None
+            what = "requestState was not issued for this request, or is too old; send the request without it"
+            raise InvalidParams(what) from None
         journal = Journal(page, responses)
         self.progress = max(self.progress, journal.told)
         return journal

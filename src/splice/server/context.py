@@ -25,6 +25,7 @@ from splice.protocol.tools import Tool
 from splice.protocol.wire import Implementation, NoParams, Params
 from splice.schema.forms import form_schema, read_form
 from splice.server.call import Call
+from splice.server.threads import Bridge
 
 if TYPE_CHECKING:
     import typing_extensions
@@ -95,7 +96,7 @@ class Context(Generic[State]):
 
     def __init__(self, call: Call) -> None:
         self._call = call
-        self.bridge = call.bridge
+        self.bridge = Bridge()
         """The way back from a handler's thread; `wait` uses it."""
         if getattr(call.params, "request_state", None) is not None:
             _ = call.journal  # a state that cannot be trusted is refused before the handler does anything

@@ -16,8 +16,6 @@ class Life:
     def __init__(self, lifespan: Callable[[], AbstractAsyncContextManager[Any]]) -> None:
         self._lifespan = lifespan
         self._task: asyncio.Task[None] | None = None
-        self._over = asyncio.Event()
-        self._ready: asyncio.Future[Any] | None = None
         self.state: Any = None
         """The value that the context manager yielded."""
 
@@ -25,15 +23,13 @@ class Life:
         """Enter the lifespan, once. Raises what the user's context manager raises on entry."""
         if self._task is None or self._task.get_loop().is_closed():
             loop = asyncio.get_running_loop()
-            self._over = asyncio.Event()
-            self._ready = loop.create_future()
+            self._over, self._ready = asyncio.Event(), loop.create_future()
             self._task = loop.create_task(self._live(self._ready))
-        if self._ready is not None:
-            self.state = await asyncio.shield(self._ready)
+        self.state = await asyncio.shield(self._ready)
 
     async def end(self) -> None:
         """Leave the lifespan, if it was entered. Raises what the user's context manager raises on exit."""
-        task, self._task, self._ready = self._task, None, None
+        task, self._task = self._task, None
         if task is not None:
             self._over.set()
             await task

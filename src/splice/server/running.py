@@ -5,7 +5,6 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/transports
 
 import asyncio
 import os
-import signal
 import sys
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -20,7 +19,7 @@ try:
 except ImportError:  # Windows
     new_event_loop = asyncio.new_event_loop
 
-INTERRUPTED = 128 + signal.SIGINT
+INTERRUPTED = 130
 """The exit status of a program that Ctrl-C ended, where it could not end by itself."""
 
 

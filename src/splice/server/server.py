@@ -8,7 +8,6 @@ https://modelcontextprotocol.io/specification/2026-07-28/server
 
 import inspect
 import os
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import partial
@@ -30,7 +29,7 @@ from splice.server.lifespan import Life
 from splice.server.prompts import Completions, Prompts, prompt_entry
 from splice.server.resources import ResourceOptions, Resources
 from splice.server.service import ChapterService
-from splice.server.sessions import Lifecycle, Subscriptions
+from splice.server.sessions import Sessions
 from splice.server.sources import Source
 from splice.server.threads import Threads
 from splice.server.tools import ToolEntry, ToolOptions, Tools
@@ -87,8 +86,9 @@ _OPTIONS: dict[str, Option] = {
     "extensions": Option(Sequence, "a list of `Extension`", item=Extension),
 }
 
-_ABOUT = {"version", "title", "website_url", "icons"}
-"""The options that clients are told."""
+
+_SETTINGS = {"instructions", "middleware", "errors", "page_size", "strict"}
+"""The options that every request may look up as they were given."""
 
 
 def _described(name: str | Implementation, given: Mapping[str, Any]) -> Implementation:
@@ -98,7 +98,7 @@ def _described(name: str | Implementation, given: Mapping[str, Any]) -> Implemen
     info = name if isinstance(name, Implementation) else Implementation(name=name, version="0.1.0")
     if not info.name:
         raise ValueError("a server needs a name that is not empty")
-    return replace(info, **{option: given[option] for option in _ABOUT & given.keys()})
+    return replace(info, **{field: given[field] for field in given.keys() & info.__struct_fields__})
 
 
 def _keys(given: Sequence[bytes] | None) -> Sequence[bytes]:
@@ -115,29 +115,23 @@ class Server:
     """
 
     def __init__(self, name: str | Implementation, **options: Unpack[ServerOptions]) -> None:
-        given, subscriptions = checked("Server", options, _OPTIONS), Subscriptions()
-        publish, lifespan = subscriptions.publish, given.get("lifespan")
+        given, sessions = checked("Server", options, _OPTIONS), Sessions()
+        publish, lifespan = sessions.publish, given.get("lifespan")
         self._threads = Threads()
-        self._tools, self._prompts, self._resources = (
-            Tools(publish),
-            Prompts(publish),
-            Resources(publish, self._threads),
-        )
+        self._tools, self._prompts = Tools(publish), Prompts(publish)
+        self._resources = Resources(publish, self._threads)
         self._completions = Completions(self._prompts, self._resources, self._threads)
         features = self._tools, self._prompts, self._resources, self._completions
+        settings = {option: given[option] for option in given.keys() & _SETTINGS}
         home = Home(
             info=_described(name, given),
-            instructions=given.get("instructions"),
-            chapters=(Lifecycle(subscriptions), subscriptions, *features, *given.get("extensions", ())),
-            middleware=tuple(given.get("middleware", ())),
-            errors=given.get("errors", "type"),
-            page_size=given.get("page_size", sys.maxsize),
+            chapters=(sessions, *features, *given.get("extensions", ())),
             life=None if lifespan is None else Life(partial(lifespan, self)),
             sealer=Sealer(_keys(given.get("state_keys"))),
-            strict=given.get("strict", False),
             threads=self._threads,
             publish=publish,
             read=self._resources.read_within,
+            **settings,
         )
         self.name = home.info.name
         """The server's name."""

@@ -28,8 +28,6 @@ log = logging.getLogger("splice.server")
 MAX_ROUNDS = 16
 """How often a handler may return `InputRequired` for one request, where the client is asked in between."""
 
-_UNKNOWN: tuple[None, None] = (None, None)
-
 
 class ChapterService(Service):
     """Answers the methods of its chapters and extensions. `drain` ends the streams that would run for ever."""
@@ -57,7 +55,7 @@ class ChapterService(Service):
     async def handle(self, exchange: Exchange) -> Response:
         """Answer one request, whatever transport it came by. Never raises, but for being cancelled."""
         request = exchange.request
-        row, answer = self._served.get(request.method, _UNKNOWN)
+        row, answer = self._served.get(request.method, (None, None))
         facts = call = None
         try:
             admitted = admit(request, exchange.sender.session, row, exchange.confirm)
@@ -82,8 +80,7 @@ class ChapterService(Service):
         session = sender.session
         if note.method == INITIALIZED.name and session is not None:
             session.ready = True
-        listening = self._heard.get(note.method)
-        if listening is None:
+        if (listening := self._heard.get(note.method)) is None:
             return
         try:
             done = listening.hear(listening.row.read_params(note.params))

@@ -112,21 +112,52 @@ class _Audience(dict[Change, set[Listener | Session]]):
                 who.push(note)
 
 
-class Subscriptions(Extension[Call]):
-    """The chapter of `subscriptions/listen`, and of subscribing to resources up to 2025-11-25.
-
-    It knows every stream and session of one server, each on the event loop that serves it.
-    """
+class Sessions(Extension[Call]):
+    """The chapters of the lifecycle and of subscriptions: every stream and session of one server, each on its loop."""
 
     def __init__(self) -> None:
+        opening = Served(lifecycle.INITIALIZE, self.initialize), Served(lifecycle.DISCOVER, self.discover)
+        others = Served(lifecycle.PING, self.ping), Served(notifications.SET_LEVEL, self.set_level)
         listen = Served(notifications.SUBSCRIPTIONS_LISTEN, self.listen)
-        subscribe = Served(RESOURCES_SUBSCRIBE, self.subscribe)
-        unsubscribe = Served(RESOURCES_UNSUBSCRIBE, self.unsubscribe)
-        super().__init__("subscriptions", methods=(listen, subscribe, unsubscribe))
+        resources = Served(RESOURCES_SUBSCRIBE, self.subscribe), Served(RESOURCES_UNSUBSCRIBE, self.unsubscribe)
+        super().__init__("sessions", methods=(*opening, *others, listen, *resources))
         self._audiences: dict[asyncio.AbstractEventLoop, _Audience] = {}
 
     def declare(self, capabilities: AnyCapabilities) -> None:
-        """Declare nothing: the chapters whose lists change do."""
+        """Declare that handlers may log. What changes, the chapters of lists declare."""
+        if isinstance(capabilities, ServerCapabilities):
+            capabilities.logging = {}
+
+    async def initialize(self, call: Call) -> lifecycle.InitializeResult:
+        """Open the session. The only method that changes what later requests may do."""
+        session, params, home, has = session_of(call), call.params, call.home, call.home.capabilities()
+        if session.declared is not None:
+            raise InvalidRequest("This session is initialized already")
+        version = handshake_version(params.protocol_version)
+        session.open(version, params.capabilities, params.client_info)
+        self.join(session, has)
+        if call.sender.kind == "http" and is_worker():
+            home.warn_once(_SESSIONS_ALONE)
+        result = lifecycle.InitializeResult(
+            protocol_version=version, capabilities=has, server_info=home.info, instructions=home.instructions
+        )
+        return narrow(result, version)
+
+    async def discover(self, call: Call) -> lifecycle.DiscoverResult:
+        """Say what this server speaks and offers."""
+        home, versions = call.home, discoverable_versions()
+        return lifecycle.DiscoverResult(
+            supported_versions=versions, capabilities=home.capabilities(), instructions=home.instructions
+        )
+
+    async def ping(self, call: Call) -> EmptyResult:  # noqa: ARG002 - it says nothing
+        """Say that we are here."""
+        return EmptyResult()
+
+    async def set_level(self, call: Call) -> EmptyResult:
+        """Remember from which level on this session wants log messages."""
+        call.declared.log_level = call.params.level
+        return EmptyResult()
 
     def publish(self, change: Change) -> None:
         """Tell everybody who wants to know. May be called on any thread."""
@@ -204,49 +235,3 @@ def _check_uris(uris: Iterable[str]) -> None:
     for uri in uris:
         if not is_uri(uri):
             raise InvalidParams(f"{uri[:200]!r} is not a URI")
-
-
-class Lifecycle(Extension[Call]):
-    """The chapter of `initialize`, `server/discover`, `ping` and `logging/setLevel`."""
-
-    def __init__(self, subscriptions: Subscriptions) -> None:
-        opening = Served(lifecycle.INITIALIZE, self.initialize), Served(lifecycle.DISCOVER, self.discover)
-        others = Served(lifecycle.PING, self.ping), Served(notifications.SET_LEVEL, self.set_level)
-        super().__init__("opening", methods=(*opening, *others))
-        self._subscriptions = subscriptions
-
-    def declare(self, capabilities: AnyCapabilities) -> None:
-        """Declare that handlers may log."""
-        if isinstance(capabilities, ServerCapabilities):
-            capabilities.logging = {}
-
-    async def initialize(self, call: Call) -> lifecycle.InitializeResult:
-        """Open the session. The only method that changes what later requests may do."""
-        session, params, home, has = session_of(call), call.params, call.home, call.home.capabilities()
-        if session.declared is not None:
-            raise InvalidRequest("This session is initialized already")
-        version = handshake_version(params.protocol_version)
-        session.open(version, params.capabilities, params.client_info)
-        self._subscriptions.join(session, has)
-        if call.sender.kind == "http" and is_worker():
-            home.warn_once(_SESSIONS_ALONE)
-        result = lifecycle.InitializeResult(
-            protocol_version=version, capabilities=has, server_info=home.info, instructions=home.instructions
-        )
-        return narrow(result, version)
-
-    async def discover(self, call: Call) -> lifecycle.DiscoverResult:
-        """Say what this server speaks and offers."""
-        home, versions = call.home, discoverable_versions()
-        return lifecycle.DiscoverResult(
-            supported_versions=versions, capabilities=home.capabilities(), instructions=home.instructions
-        )
-
-    async def ping(self, call: Call) -> EmptyResult:  # noqa: ARG002 - it says nothing
-        """Say that we are here."""
-        return EmptyResult()
-
-    async def set_level(self, call: Call) -> EmptyResult:
-        """Remember from which level on this session wants log messages."""
-        call.declared.log_level = call.params.level
-        return EmptyResult()

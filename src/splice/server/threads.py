@@ -52,13 +52,11 @@ class Threads:
         self._running: set[asyncio.Future[Any]] = set()
         """The futures of those that a thread works on."""
         self._count = 0
-        """How many threads there are."""
+        """How many threads there are; roughly, where several event loops start them at once."""
         self._done = 0
         """How many jobs were done; roughly, as threads count without a lock."""
         self._watched: set[asyncio.AbstractEventLoop] = set()
         """The event loops on which the watch is set."""
-        self._lock = threading.Lock()
-        """Held while a thread is started: two event loops may want one at once."""
 
     def run(self, fn: Callable[..., Any], /, *args: Any, **arguments: Any) -> "asyncio.Future[Any]":
         """Call `fn(*args, **arguments)` on a thread, in a copy of the caller's context.
@@ -92,15 +90,14 @@ class Threads:
 
     def _grow(self) -> None:
         """Start a thread, unless there are as many as there may be. Raises `RuntimeError` when that leaves none."""
-        with self._lock:
-            stuck = sum(future.cancelled() for future in tuple(self._running))
-            if self._count < self._max_threads + min(stuck, self._max_threads):
-                try:
-                    threading.Thread(target=self._work, name=f"splice-{self._count + 1}", daemon=True).start()
-                    self._count += 1
-                except RuntimeError:
-                    if self._count == 0:
-                        raise
+        stuck = sum(future.cancelled() for future in tuple(self._running))
+        if self._count < self._max_threads + min(stuck, self._max_threads):
+            try:
+                threading.Thread(target=self._work, name=f"splice-{self._count + 1}", daemon=True).start()
+                self._count += 1
+            except RuntimeError:
+                if self._count == 0:
+                    raise
 
     def _watch(self, loop: asyncio.AbstractEventLoop, done: int, more: int) -> None:
         """Start `more` threads if jobs wait and few were done, and look again as long as jobs wait. On the loop."""
