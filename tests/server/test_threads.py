@@ -13,6 +13,7 @@ import pytest
 
 from splice import Server
 from splice.errors import ToolError
+from splice.rules.eras import Suspend
 from splice.server.threads import MAX_THREADS, Bridge, Threads
 from support.caller import LEGACY, MODERN, Caller, text_of
 from support.waiting import settle, until
@@ -358,9 +359,9 @@ async def test_a_thread_gets_what_the_loop_made() -> None:
     assert await on_thread(lambda: bridge.wait(double(4))) == 8
 
 
-@pytest.mark.parametrize("error", [ValueError("x"), KeyboardInterrupt(), SystemExit(1)], ids=repr)
+@pytest.mark.parametrize("error", [ValueError("x"), Suspend({}), KeyboardInterrupt(), SystemExit(1)], ids=repr)
 async def test_it_gets_every_error_and_the_loop_none(error: BaseException) -> None:
-    bridge, caught = Bridge(), []
+    bridge, caught = Bridge(), list[BaseException]()
 
     def work() -> None:
         try:
@@ -369,7 +370,12 @@ async def test_it_gets_every_error_and_the_loop_none(error: BaseException) -> No
             caught.append(raised)
 
     await on_thread(work)
-    assert caught == [error]
+    if isinstance(error, (KeyboardInterrupt, SystemExit)):  # they would stop the loop
+        (raised,) = caught
+        assert isinstance(raised, RuntimeError)
+        assert raised.__cause__ is error
+    else:
+        assert caught == [error]
 
 
 async def test_the_loop_cannot_wait_for_itself() -> None:

@@ -35,11 +35,8 @@ else:
     State = TypeVar("State")
 
 T = TypeVar("T")
-R = TypeVar("R")
 Ts = TypeVarTuple("Ts")
 A = TypeVar("A", bound=Struct)
-
-_NOTHING: dict[str, Any] = {"type": "object", "properties": {}}
 
 
 class Elicited(Struct, Generic[T], frozen=True):
@@ -230,7 +227,7 @@ class Context(Generic[State]):
         `str`, `int`, `float`, `bool`, an Enum, `Literal[...]` and `list[Literal[...]]` ask for one value; nothing asks
         for a yes. Raises `MissingClientCapability`, and `InvalidParams` for an answer that does not fit the model.
         """
-        form = _NOTHING if schema is None else form_schema(schema)
+        form: dict[str, Any] = {"type": "object", "properties": {}} if schema is None else form_schema(schema)
         params = questions.ElicitParams(mode="form", message=message, requested_schema=form)
         answer = await self._call.ask(questions.ELICIT, params, key)
         if answer.action != "accept":
@@ -274,10 +271,10 @@ class Context(Generic[State]):
 
     @overload
     async def once(
-        self, fn: Callable[[Unpack[Ts]], Coroutine[Any, Any, R]], *args: *Ts, key: str | None = None
-    ) -> R: ...
+        self, fn: Callable[[Unpack[Ts]], Coroutine[Any, Any, T]], *args: *Ts, key: str | None = None
+    ) -> T: ...
     @overload
-    async def once(self, fn: Callable[[Unpack[Ts]], R], *args: *Ts, key: str | None = None) -> R: ...
+    async def once(self, fn: Callable[[Unpack[Ts]], T], *args: *Ts, key: str | None = None) -> T: ...
     async def once(self, fn: Callable[[Unpack[Ts]], Any], *args: *Ts, key: str | None = None) -> Any:
         """Call `fn(*args)` in the first run of this handler only; later runs get the same result.
 
@@ -307,7 +304,7 @@ class Context(Generic[State]):
         """Read one of this server's own resources. Raises `ResourceNotFound`."""
         return (await self._call.home.read(uri, self._call)).contents
 
-    def wait(self, work: Coroutine[Any, Any, R]) -> R:
+    def wait(self, work: Coroutine[Any, Any, T]) -> T:
         """Run one of the async methods of this object from a `def` handler: `ctx.wait(ctx.info("..."))`.
 
         Raises `RuntimeError` on the event loop, where it would wait for itself, and `asyncio.CancelledError` once the

@@ -26,8 +26,7 @@ log = logging.getLogger("splice.server")
 def leaves(error: BaseException) -> Iterator[BaseException]:
     """Yield the exceptions in a group, at any depth; an exception that is not a group is the only one."""
     if isinstance(error, BaseExceptionGroup):
-        group = cast("BaseExceptionGroup[BaseException]", error)
-        for inner in group.exceptions:
+        for inner in cast("BaseExceptionGroup[BaseException]", error).exceptions:
             yield from leaves(inner)
     else:
         yield error
@@ -82,9 +81,7 @@ def failure_of(id: RequestId, error: BaseException, facts: Facts | None, what: s
         told = InternalError(str(cause))
     code = told.code if facts is None else facts.code_of(told.code)
     if code == INTERNAL_ERROR != told.code:
-        log.warning(
-            "%s: the code %d is reserved and was sent as %d; take one outside -32768 to -32000", what, told.code, code
-        )
+        log.warning("%s: the code %d is reserved, sent as %d; take one outside -32768 to -32000", what, told.code, code)
     response = Failure(ErrorObject(code, told.message, told.data), id)
     response.cause = (isinstance(cause, InternalError) and cause.__cause__) or cause
     return response

@@ -40,17 +40,15 @@ def run(service: Service, transport: str, **options: Any) -> None:
 
 def serving(service: Service, transport: str, **options: Any) -> Coroutine[Any, Any, None]:
     """Give what serves, to be awaited. Raises `ValueError` for an unknown transport, `TypeError` for a wrong option."""
+    _open_standard_descriptors()
     if transport == "stdio":
         checked("stdio", options, {})
-        main = serve_stdio(service)
-    elif transport == "http":
+        return serve_stdio(service)
+    if transport == "http":
         from splice.transports.http.listener import serve_http  # noqa: PLC0415 - stdio must not load a web server
 
-        main = serve_http(service, **options)
-    else:
-        raise ValueError(f"unknown transport {transport!r}: it is 'stdio' or 'http'")
-    _open_standard_descriptors()
-    return main
+        return serve_http(service, **options)
+    raise ValueError(f"unknown transport {transport!r}: it is 'stdio' or 'http'")
 
 
 def _open_standard_descriptors() -> None:

@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, Unpack, get_args, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, TypeVar, Unpack, get_args, overload
 
 from msgspec.structs import replace
 
@@ -22,20 +22,20 @@ from splice.protocol.wire import Icon, Implementation
 from splice.rules.extensions import Extension
 from splice.rules.options import Option, checked
 from splice.rules.seal import Sealer, key_of
+from splice.server import prompts, resources, tools
 from splice.server.call import Call, Change, Home, Middleware
 from splice.server.failures import ErrorPolicy
 from splice.server.handlers import FeatureOptions
 from splice.server.lifespan import Life
-from splice.server.prompts import Completions, Prompts, prompt_entry
-from splice.server.resources import ResourceOptions, Resources
 from splice.server.service import ChapterService
 from splice.server.sessions import Sessions
 from splice.server.sources import Source
 from splice.server.threads import Threads
-from splice.server.tools import ToolEntry, ToolOptions, Tools
 
 if TYPE_CHECKING:
     from splice.transports.http.app import HTTPApp, HTTPOptions, ListenOptions
+
+Transport: TypeAlias = Literal["stdio", "http"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -75,7 +75,7 @@ _OPTIONS: dict[str, Option] = {
     "icons": Option(Sequence, "a list of `Icon`", item=Icon),
     "lifespan": Option(
         Callable,
-        "a function of the server that makes an async context manager, such as one with `@asynccontextmanager`",
+        "a function of the server, such as one with `@asynccontextmanager`",
         lambda lifespan: not inspect.isasyncgenfunction(lifespan),
     ),
     "errors": Option(str, "one of 'type', 'message', 'hidden'", get_args(ErrorPolicy).__contains__),
@@ -85,10 +85,6 @@ _OPTIONS: dict[str, Option] = {
     "strict": Option(bool, "True or False"),
     "extensions": Option(Sequence, "a list of `Extension`", item=Extension),
 }
-
-
-_SETTINGS = {"instructions", "middleware", "errors", "page_size", "strict"}
-"""The options that every request may look up as they were given."""
 
 
 def _described(name: str | Implementation, given: Mapping[str, Any]) -> Implementation:
@@ -118,11 +114,11 @@ class Server:
         given, sessions = checked("Server", options, _OPTIONS), Sessions()
         publish, lifespan = sessions.publish, given.get("lifespan")
         self._threads = Threads()
-        self._tools, self._prompts = Tools(publish), Prompts(publish)
-        self._resources = Resources(publish, self._threads)
-        self._completions = Completions(self._prompts, self._resources, self._threads)
+        self._tools, self._prompts = tools.Tools(publish), prompts.Prompts(publish)
+        self._resources = resources.Resources(publish, self._threads)
+        self._completions = prompts.Completions(self._prompts, self._resources, self._threads)
         features = self._tools, self._prompts, self._resources, self._completions
-        settings = {option: given[option] for option in given.keys() & _SETTINGS}
+        settings = {option: given[option] for option in given.keys() & Home.__struct_fields__}
         home = Home(
             info=_described(name, given),
             chapters=(sessions, *features, *given.get("extensions", ())),
@@ -143,30 +139,30 @@ class Server:
     @overload
     def tool(self, fn: F) -> F: ...
     @overload
-    def tool(self, fn: str | None = None, **options: Unpack[ToolOptions]) -> Callable[[F], F]: ...
-    def tool(self, fn: F | str | None = None, **options: Unpack[ToolOptions]) -> F | Callable[[F], F]:
+    def tool(self, fn: str | None = None, **options: Unpack[tools.ToolOptions]) -> Callable[[F], F]: ...
+    def tool(self, fn: F | str | None = None, **options: Unpack[tools.ToolOptions]) -> F | Callable[[F], F]:
         """Decorate a function to offer it as a tool, with or without options. A text in its place is its name."""
         return _decorating(self.add_tool, fn, options)
 
-    def add_tool(self, fn: Callable[..., Any], **options: Unpack[ToolOptions]) -> None:
+    def add_tool(self, fn: Callable[..., Any], **options: Unpack[tools.ToolOptions]) -> None:
         """Offer a function as a tool. Name, description and schemas come from the function unless given.
 
         Raises `TypeError` for a signature that cannot be called by name, `ValueError` for a name that is taken and
         for options that do not fit.
         """
-        self._tools.listing.local.add(ToolEntry(fn, options, self._threads))
+        self._tools.listing.local.add(tools.ToolEntry(fn, options, self._threads))
 
     def remove_tool(self, name: str) -> None:
         """Offer a tool no more. Raises `KeyError`."""
         self._tools.listing.local.remove(name)
 
-    def resource(self, uri: str, **options: Unpack[ResourceOptions]) -> Callable[[F], F]:
+    def resource(self, uri: str, **options: Unpack[resources.ResourceOptions]) -> Callable[[F], F]:
         """Decorate a function to offer what it returns under `uri`. Raises `TypeError` when used without a URI."""
         if not isinstance(uri, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # what decorates a function, bare
             raise TypeError('a resource needs a URI: @server.resource("notes://today")')
         return _decorator(lambda given: self.add_resource(given, uri, **options))
 
-    def add_resource(self, fn: Callable[..., Any], uri: str, **options: Unpack[ResourceOptions]) -> None:
+    def add_resource(self, fn: Callable[..., Any], uri: str, **options: Unpack[resources.ResourceOptions]) -> None:
         """Offer a resource; a `uri` with `{variables}` is a template, and the function takes them as parameters.
 
         Raises `TypeError` when parameters and variables differ, `ValueError` for a URI that is taken or malformed.
@@ -187,7 +183,7 @@ class Server:
 
     def add_prompt(self, fn: Callable[..., Any], **options: Unpack[FeatureOptions]) -> None:
         """Offer a function as a prompt. Its parameters are the prompt's arguments."""
-        self._prompts.listing.local.add(prompt_entry(fn, options, self._threads))
+        self._prompts.listing.local.add(prompts.prompt_entry(fn, options, self._threads))
 
     def remove_prompt(self, name: str) -> None:
         """Offer a prompt no more. Raises `KeyError`."""
@@ -243,7 +239,7 @@ class Server:
 
         return HTTPApp(self.service, **options)
 
-    def run(self, transport: Literal["stdio", "http"] = "stdio", **options: "Unpack[ListenOptions]") -> None:
+    def run(self, transport: Transport = "stdio", **options: "Unpack[ListenOptions]") -> None:
         """Serve until the client leaves (stdio), or until SIGTERM or Ctrl-C.
 
         For "http": `host` and `port` (127.0.0.1:8000), `path` (/mcp), and the options of `http_app`. Listening beyond
@@ -254,9 +250,7 @@ class Server:
 
         running.run(self.service, transport, **options)
 
-    async def run_async(
-        self, transport: Literal["stdio", "http"] = "stdio", **options: "Unpack[ListenOptions]"
-    ) -> None:
+    async def run_async(self, transport: Transport = "stdio", **options: "Unpack[ListenOptions]") -> None:
         """Serve as `run` does, on the event loop that runs already."""
         from splice.server import running  # noqa: PLC0415 - as in `run`
 

@@ -15,7 +15,6 @@ from splice.protocol.jsonrpc import Notification, Response, Success
 from splice.protocol.lifecycle import INITIALIZED
 from splice.protocol.methods import Method
 from splice.protocol.questions import InputRequiredResult
-from splice.protocol.versions import Facts
 from splice.rules.eras import admit
 from splice.rules.extensions import heard, served
 from splice.server.call import END, Answer, Call, Home, InputRequired, Middleware
@@ -56,10 +55,9 @@ class ChapterService(Service):
         """Answer one request, whatever transport it came by. Never raises, but for being cancelled."""
         request = exchange.request
         row, answer = self._served.get(request.method, (None, None))
-        facts = call = None
+        call = None
         try:
             admitted = admit(request, exchange.sender.session, row, exchange.confirm)
-            facts = admitted.declared.facts
             if row is None or answer is None:
                 raise MethodNotFound("Method not found")  # noqa: TRY301 - for type checkers: `admit` raised it already
             call = Call(admitted.era, admitted.params, admitted.meta, admitted.declared, exchange, row, self.home)
@@ -73,7 +71,7 @@ class ChapterService(Service):
         except BaseException as error:
             if ends_the_task(error):
                 raise
-            return self._ended_by(error, exchange, call, facts)
+            return self._ended_by(error, exchange, call)
 
     async def hear(self, note: Notification, sender: Sender) -> None:
         """Take a notification that belongs to no exchange. What its listener raises is logged."""
@@ -115,7 +113,7 @@ class ChapterService(Service):
             return result
         raise TypeError(f"the answer of {call.row.name}, or middleware around it, returned {result!r}: not a result")
 
-    def _ended_by(self, error: BaseException, exchange: Exchange, call: Call | None, facts: Facts | None) -> Response:
+    def _ended_by(self, error: BaseException, exchange: Exchange, call: Call | None) -> Response:
         """Answer with what ended a run: questions for the client, or an error."""
         request = exchange.request
         if call is not None and (questions := questions_in(error)) is not None:
@@ -124,6 +122,7 @@ class ChapterService(Service):
                 return Success(request.id, call.era.finish(result, call.facts, self.home.info_json))
             except Exception as failed:  # noqa: BLE001 - the questions cannot be written: that is what ended the run
                 error = failed
+        facts = None if call is None else call.facts
         return failure_of(request.id, error, facts, request.method, self.home.errors)
 
 

@@ -165,19 +165,16 @@ class Bridge:
             if self._over:
                 raise asyncio.CancelledError
             raise RuntimeError("wait() is for `def` handlers on a thread of their own; here, use await")
-        future = asyncio.run_coroutine_threadsafe(_outcome(work), self._loop)
+        future = asyncio.run_coroutine_threadsafe(_tamed(work), self._loop)
         self._waiting.add(future)
         if self._over:  # closed meanwhile, and perhaps not seen there
             future.cancel()
         try:
-            value, error = future.result()
+            return future.result()
         except concurrent.futures.CancelledError:
             raise asyncio.CancelledError from None
         finally:
             self._waiting.discard(future)
-        if error is not None:
-            raise error
-        return value  # type: ignore[return-value]  # set whenever there is no error
 
     def close(self) -> None:
         """Let go of a thread that waits, and of what it waits for: the request is cancelled."""
@@ -186,9 +183,9 @@ class Bridge:
             future.cancel()
 
 
-async def _outcome(work: Awaitable[R]) -> tuple[R | None, BaseException | None]:
-    """Carry an outcome between threads as a value: `sys.exit()` must not surface in the event loop."""
+async def _tamed(work: Awaitable[R]) -> R:
+    """Let nothing out that would stop the event loop."""
     try:
-        return await work, None
-    except BaseException as error:  # noqa: BLE001 - raised again on the waiting thread
-        return None, error
+        return await work
+    except (SystemExit, KeyboardInterrupt) as error:
+        raise RuntimeError(f"it raised {type(error).__name__}") from error
