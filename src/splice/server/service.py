@@ -33,7 +33,7 @@ class ChapterService(Service):
 
     def __init__(self, home: Home) -> None:
         self.home = home
-        self._life = home.life
+        self._life, self._info_json = home.life, home.info_json
         self._unstarted: tuple[str, str] | None = None
         """How the lifespan failed last, and what was told of it."""
         self._heard = heard(home.chapters)
@@ -108,7 +108,7 @@ class ChapterService(Service):
     def _finished(self, call: Call, result: Any) -> Any:
         """Make a result fit its version. Raises `TypeError` for what is not a result."""
         if isinstance(result, Struct):
-            return call.era.finish(result, call.declared.facts, self.home.info_json)
+            return call.era.finish(result, call.declared.facts, self._info_json)
         if isinstance(result, Raw):
             return result
         raise TypeError(f"the answer of {call.row.name}, or middleware around it, returned {result!r}: not a result")
@@ -119,7 +119,7 @@ class ChapterService(Service):
         if call is not None and (questions := questions_in(error)) is not None:
             try:
                 result = InputRequiredResult(input_requests=questions, request_state=call.seal())
-                return Success(request.id, call.era.finish(result, call.facts, self.home.info_json))
+                return Success(request.id, call.era.finish(result, call.facts, self._info_json))
             except Exception as failed:  # noqa: BLE001 - the questions cannot be written: that is what ended the run
                 error = failed
         facts = None if call is None else call.facts
