@@ -161,7 +161,7 @@ async def test_a_timeout_tells_of_output_that_was_skipped(tmp_path: Any, step: s
 
 
 def process_of(client: Client) -> int:
-    link: Any = client._calls._connector.connection.link
+    link: Any = client._conversation.connection().link
     return int(link.pid)
 
 
@@ -227,7 +227,7 @@ from splice import Client
 loop = asyncio.new_event_loop()
 client = Client(json.loads(sys.argv[1]))
 loop.run_until_complete(client.open())
-pid = client._calls._connector.connection.link.pid
+pid = client._conversation.connection().link.pid
 loop.close()
 if sys.argv[2] == "close":
     asyncio.run(client.close())
@@ -259,7 +259,7 @@ async def test_no_child_outlives_its_client(tmp_path: Any) -> None:
     for protocol in ("auto", "legacy", "modern"):
         client = Client(Rude(tmp_path).command, protocol=protocol)
         await client.open()
-        link: Any = client._calls._connector.connection.link
+        link: Any = client._conversation.connection().link
         pids.append(link.pid)
         await asyncio.gather(client.close(), asyncio.create_task(client.close()))
     for pid in pids:

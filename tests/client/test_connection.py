@@ -7,7 +7,7 @@ import pytest
 
 from client.scripted import ScriptedLink, ScriptedTarget, initialize, raising, until
 from splice import Client
-from splice.client import connection
+from splice.client import conversation
 from splice.errors import ConnectionClosed, MethodNotFound, SessionLost
 from splice.protocol.jsonrpc import Notification
 from splice.protocol.questions import ROOTS_CHANGED
@@ -72,7 +72,7 @@ async def test_an_old_link_is_closed_when_its_last_request_is_answered() -> None
 
 
 async def test_an_old_link_is_closed_in_the_end_whatever_still_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "RETIRE_SECONDS", 0.01)
+    monkeypatch.setattr(conversation, "RETIRE_SECONDS", 0.01)
     target = Forgetful()
     async with Client(target, protocol="legacy") as client, asyncio.timeout(5):
         slow = asyncio.ensure_future(client.call_tool("slow"))

@@ -7,9 +7,10 @@ import pytest
 
 from client.scripted import HTTPTarget, ScriptedTarget, legacy, modern, returning
 from splice import Client
-from splice.client import lists
+from splice.client import calls, lists
 from splice.client.lists import KnownTools
 from splice.errors import HeaderMismatch, LocalProtocolError, MethodNotFound, RemoteProtocolError
+from splice.protocol.jsonrpc import raw
 from splice.protocol.notifications import TOOLS_CHANGED
 from splice.protocol.tools import CallToolResult, Tool
 from splice.protocol.wire import EmptyResult
@@ -50,7 +51,7 @@ async def test_pages_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
     async def counting(message: Any, link: Any) -> Any:
         return {"prompts": [], "nextCursor": message["params"].get("cursor", "") + "x"}
 
-    monkeypatch.setattr(lists, "MAX_PAGES", 5)
+    monkeypatch.setattr(calls, "MAX_PAGES", 5)
     target = modern(prompts__list=counting)
     async with Client(target) as client:
         with pytest.raises(RemoteProtocolError, match="never end"):
@@ -121,14 +122,14 @@ def test_what_would_take_too_long_to_check_is_passed_on(
 
 def test_headers_mirror_marked_arguments() -> None:
     tools = known(inputSchema=MARKED)
-    assert tools.headers("t", {"region": "Zürich", "n": 1}) == {"Mcp-Param-Region": "=?base64?WsO8cmljaA==?="}
-    assert tools.headers("t", {"n": 1}) == {}
-    assert tools.headers("unknown", {}) == {}
-    tools.forget()
-    assert tools.headers("t", {"region": "x"}) == {}
+    assert tools.headers("t", raw({"region": "Zürich", "n": 1})) == {"Mcp-Param-Region": "=?base64?WsO8cmljaA==?="}
+    assert tools.headers("t", raw({"n": 1})) == {}
+    assert tools.headers("t", raw(5)) == {}
+    assert tools.headers("t", None) == {}
+    assert tools.headers("unknown", raw({})) == {}
     number = {"type": "object", "properties": {"n": {"type": "integer", "x-mcp-header": "N"}}}
     with pytest.raises(LocalProtocolError, match="Cannot call t"):
-        known(inputSchema=number).headers("t", {"n": 2**60})
+        known(inputSchema=number).headers("t", raw({"n": 2**60}))
 
 
 # As a client uses them.
@@ -233,7 +234,7 @@ async def test_a_list_that_changes_while_it_is_read_is_not_complete() -> None:
     async with Client(target) as client:
         async for _ in client.tools():
             await target.link.tell_all("notifications/tools/list_changed")
-        assert not client._conversation.known.complete
+        assert not client._calls.known.complete
 
 
 async def test_results_are_checked_once_the_tool_has_been_listed() -> None:
@@ -254,7 +255,8 @@ async def test_results_are_checked_once_the_tool_has_been_listed() -> None:
 async def test_known_tools_are_forgotten_when_their_list_changes_whoever_else_is_told(extensions: Any) -> None:
     target = modern()
     async with Client(target, extensions=extensions) as client:
+        known = client._calls.known
         await target.link.tell_all("notifications/prompts/list_changed")
-        assert client._conversation.known.edition == 0
+        assert client._calls.known is known
         await target.link.tell_all("notifications/tools/list_changed")
-        assert client._conversation.known.edition == 1
+        assert client._calls.known is not known

@@ -53,10 +53,8 @@ async def test_an_extension_is_told_of_its_own_notifications_where_they_exist() 
     heard: list[int] = []
     notices = Notices(extensions=[Extension("x", notes=[Heard(TICK, lambda params: heard.append(params.count))])])
     await notices.hear(note("example/tick", {"count": 1}))
-    notices.version = LATEST_MODERN
-    await notices.hear(note("example/tick", {"count": 2}))
-    notices.version = LATEST_HANDSHAKE
-    await notices.hear(note("example/tick", {"count": 3}))
+    await notices.hear(note("example/tick", {"count": 2}), LATEST_MODERN)
+    await notices.hear(note("example/tick", {"count": 3}), LATEST_HANDSHAKE)
     assert heard == [1, 2]
 
 

@@ -8,34 +8,43 @@ its `resultType` where it is not complete.
 
 https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
 https://modelcontextprotocol.io/specification/2026-07-28/basic#result-types
+https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/pagination
 """
 
 import asyncio
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from typing import Any, TypedDict, TypeVar
 
 import msgspec
 from msgspec import Raw, Struct
+from msgspec.structs import replace
 
-from splice.client.clocks import Clocks, Deadline
-from splice.client.connection import Connection, Connector, Terms
+from splice.client.clocks import Deadline
+from splice.client.connection import Connection, Opening, Terms
+from splice.client.lists import KnownTools
 from splice.client.notices import OnProgress, Reports
 from splice.client.questions import OPTION_OF, Answers
-from splice.errors import HTTPRefused, RemoteProtocolError, RPCError, SessionLost
+from splice.errors import HEADER_MISMATCH, HTTPRefused, MethodNotFound, RemoteProtocolError, RPCError, SessionLost
 from splice.protocol.jsonrpc import Failure, Notification, RequestId, Response, error_of
 from splice.protocol.lenient import Remarks
 from splice.protocol.methods import UNREADABLE, Method
 from splice.protocol.questions import InputRequiredResult
-from splice.protocol.wire import Result
+from splice.protocol.tools import TOOLS_CALL, TOOLS_LIST, Tool
+from splice.protocol.wire import PageParams, PageResult, Result
 from splice.rules.extensions import Extension
 from splice.transports.base import Hear, Outgoing
 
+P = TypeVar("P", bound=PageResult)
 R = TypeVar("R", bound=Struct)
+T = TypeVar("T")
 
 log = logging.getLogger("splice.client")
 
 COMPLETE = "complete"
+
+MAX_PAGES = 10_000
+"""How many pages a list may have. A server that goes on after that is not counting on being read."""
 
 MAX_ROUNDS = 16
 """How often one request may come back with questions."""
@@ -63,8 +72,8 @@ class Options(Struct, frozen=True):
     timeout: float | None = None
     progress: OnProgress | None = None
     meta: Mapping[str, Any] | None = None
-    mirrored: Mapping[str, str] = {}
-    """Marked arguments for HTTP headers."""
+    mirrored: Mapping[str, str] | None = None
+    """Marked arguments for HTTP headers; None: not yet looked up."""
     hear: Hear | None = None
     """Takes the notifications that belong to this request; None: like those that belong to none."""
 
@@ -75,7 +84,7 @@ class Options(Struct, frozen=True):
             hear, token = Reports(id, self.progress, hear), id
         params.meta = terms.era.stamp(terms.stamp, token, self.meta)
         name = None if row.named_by is None else getattr(params, row.named_by)
-        return Outgoing(id, row.name, params, hear, name, self.mirrored)
+        return Outgoing(id, row.name, params, hear, name, self.mirrored or {})
 
 
 NO_OPTIONS = Options()
@@ -90,34 +99,43 @@ _questions_decoder = msgspec.json.Decoder(InputRequiredResult)
 
 
 class Calls:
-    """Sends requests on the current connection. `hear` takes the notifications that belong to no request."""
+    """Sends requests on the current connection.
 
-    __slots__ = ("_answers", "_connector", "_decoders", "_remark", "clocks", "hear", "next_id", "timeout")
+    `current` returns it, or raises `ConnectionClosed`; `renew` puts another one in the place of one that is lost.
+    """
 
     def __init__(
-        self, connector: Connector, answers: Answers, hear: Hear, extensions: Iterable[Extension[Any]]
+        self,
+        opening: Opening,
+        chapters: Iterable[Extension[Any]],
+        current: Callable[[], Connection],
+        renew: Callable[[Connection], Awaitable[None]],
     ) -> None:
-        self._connector = connector
-        self._answers = answers
+        self._current = current
+        self._renew = renew
         self._decoders: dict[str, msgspec.json.Decoder[Any]] = {
-            kind: msgspec.json.Decoder(result) for each in extensions for kind, result in each.results.items()
+            kind: msgspec.json.Decoder(result) for each in chapters for kind, result in each.results.items()
         }
-        self.hear = hear
-        self.next_id = connector.opening.next_id
-        """Makes an id that no request had before."""
-        self.clocks: Clocks = connector.opening.clocks
-        self.timeout = connector.opening.timeout
-        """How many seconds a call may take that does not say so itself."""
         self._remark = Remarks(log)
+        self.answers = Answers(chapters)
+        self.known = KnownTools()
+        """The tools seen last; replaced when their list has changed."""
+        self.hear = opening.receiver.hear
+        """Takes the notifications that belong to no request."""
+        self.next_id = opening.next_id
+        """Makes an id that no request had before."""
+        self.clocks = opening.clocks
+        self.timeout = opening.timeout
+        """How many seconds a call may take that does not say so itself."""
 
     @property
     def terms(self) -> Terms:
         """The terms of the current connection. Raises `ConnectionClosed`."""
-        return self._connector.connection.terms
+        return self._current().terms
 
     def within(self, what: str, seconds: float | None) -> Deadline:
         """Limit everything in a `with` block to `seconds`, None: the client's own timeout."""
-        return Deadline(self.clocks, self.timeout if seconds is None else seconds, what)
+        return Deadline(self.clocks, self.timeout if seconds is None else seconds, f"No answer to {what}")
 
     async def request(self, row: Method[Any, R], params: Any, options: Options = NO_OPTIONS) -> R:
         """Send a request, answering what the server asks, until there is a result.
@@ -139,7 +157,7 @@ class Calls:
                 params.request_state, params.input_responses = result.request_state, None
                 if result.input_requests:
                     with self.clocks.stopped():
-                        params.input_responses = await self._answers.answer_all(result.input_requests, self.terms.facts)
+                        params.input_responses = await self.answers.answer_all(result.input_requests, self.terms.facts)
                 else:
                     await asyncio.sleep(WAIT_SECONDS[min(rounds, len(WAIT_SECONDS) - 1)])
                 rounds += 1
@@ -150,11 +168,13 @@ class Calls:
         """Send one request and wait for its response. When the server has forgotten the session: once more in another.
 
         `params` is a Struct that belongs to this request, and is written to. It may take for ever. Raises
-        `TransportError`.
+        `TransportError`, and `LocalProtocolError` for an argument that no header can mirror.
         """
+        if row is TOOLS_CALL and options.mirrored is None and self.terms.mirrors:
+            return await self._send_mirrored(params, options)
         lost: Connection | None = None
         while True:
-            connection = self._connector.connection
+            connection = self._current()
             number = self.next_id() if id is None else id
             outgoing = options.outgoing(row, params, connection.terms, number, options.hear or self.hear)
             connection.running += 1
@@ -170,18 +190,72 @@ class Calls:
                     raise
                 lost = connection
             finally:
-                connection.left()
-            await self._connector.renew(lost)
+                connection.running -= 1
+            await self._renew(lost)
+
+    async def _send_mirrored(self, params: Any, options: Options) -> Response:
+        """Call a tool with the headers that mirror its arguments; once more if they are not those that it wants."""
+        headers = await self._headers(params)
+        response = await self.send(TOOLS_CALL, params, replace(options, mirrored=headers))
+        if isinstance(response, Failure) and response.error.code == HEADER_MISMATCH:
+            self.known = KnownTools()  # the schema may have changed
+            headers = await self._headers(params)
+            response = await self.send(TOOLS_CALL, params, replace(options, mirrored=headers))
+        return response
+
+    async def _headers(self, params: Any) -> Mapping[str, str]:
+        known = self.known
+        if not known.complete:
+            try:
+                async for _ in self.tools():
+                    pass
+            except RPCError:  # the server lists no tools: there is nothing to know
+                known.complete = True
+        return known.headers(params.name, params.arguments)
+
+    async def tools(self, options: Options = NO_OPTIONS) -> AsyncIterator[Tool]:
+        """Yield all tools, and learn them."""
+        known, mirrors = self.known, self.terms.mirrors
+        pages = self.items(TOOLS_LIST, "tools", lambda page: known.learn(page.tools, mirrors=mirrors), options)
+        async for tool in pages:
+            yield tool
+        known.complete = True
+
+    async def items(
+        self, row: Method[Any, P], capability: str, of: Callable[[P], list[T]], options: Options
+    ) -> AsyncIterator[T]:
+        """Yield each item of a list; `of` takes them out of a page.
+
+        Nothing where the server did not declare the list, or declared what it does not serve. Raises
+        `RemoteProtocolError` for a list that never ends.
+        """
+        if getattr(self.terms.capabilities, capability) is None:
+            return
+        cursor: str | None = None
+        seen: set[str | None] = set()
+        while cursor not in seen and len(seen) < MAX_PAGES:
+            seen.add(cursor)
+            try:
+                page = await self.request(row, PageParams(cursor=cursor), options)
+            except MethodNotFound:
+                log.debug("%s is declared, and not served", capability)
+                return
+            for item in of(page):
+                yield item
+            cursor = page.next_cursor
+            if cursor is None or not (cursor or self.terms.facts.empty_cursor):
+                return
+        raise RemoteProtocolError(f"The pages of {row.name} never end")
 
     async def notify(self, note: Notification) -> None:
         """Send a notification. Raises `TransportError`."""
-        connection = self._connector.connection
-        with Deadline(self.clocks, self.timeout, note.method, "{} could not be sent"):
+        connection = self._current()
+        with Deadline(self.clocks, self.timeout, f"{note.method} could not be sent"):
             try:
                 await connection.link.notify(note)
             except SessionLost:
-                await self._connector.renew(connection)
-                await self._connector.connection.link.notify(note)
+                await self._renew(connection)
+                await self._current().link.notify(note)
 
     def _error(self, response: Failure) -> RPCError:
         """Build the exception for an error response. If it says that we lack a capability, the text says how to get it.
@@ -200,16 +274,14 @@ class Calls:
 
     def _read(self, row: Method[Any, R], raw: Raw) -> R | InputRequiredResult:
         """Read a result, which may also be one of an extension's. Raises `RemoteProtocolError`."""
+        result: R | None = None
         try:
             result = row.read_result(raw)
+            kind = result.result_type if isinstance(result, Result) else _kind(raw)
         except RemoteProtocolError:
             kind = _kind(raw)
-            if kind is None or kind == COMPLETE:
-                return row.read_result(raw, self._remark)
-        else:
-            kind = result.result_type if isinstance(result, Result) else _kind(raw)
-            if kind is None or kind == COMPLETE:
-                return result
+        if kind is None or kind == COMPLETE:
+            return row.read_result(raw, self._remark) if result is None else result
         asks = kind == InputRequiredResult.result_type and row.may_ask and self.terms.asks_in_results
         decoder = _questions_decoder if asks else self._decoders.get(kind)
         if decoder is None:

@@ -6,7 +6,6 @@
 https://modelcontextprotocol.io/specification/2026-07-28/basic
 """
 
-import logging
 from collections.abc import AsyncIterator, Mapping
 from typing import Any, Self, TypeVar, Unpack
 
@@ -18,11 +17,10 @@ from splice.client.arguments import written
 from splice.client.calls import NO_OPTIONS, Options, RequestOptions
 from splice.client.conversation import Conversation
 from splice.client.forwarding import forward
-from splice.client.lists import items, mirrored, tools
 from splice.client.notices import Change
 from splice.client.options import ClientOptions, check_timeout
 from splice.client.targets import AnyTarget, resolve
-from splice.errors import HeaderMismatch, LocalProtocolError, MethodNotFound
+from splice.errors import LocalProtocolError
 from splice.protocol import completion
 from splice.protocol.capabilities import ServerCapabilities
 from splice.protocol.jsonrpc import Notification, Request, Response
@@ -53,8 +51,6 @@ P = TypeVar("P", bound=Params)
 N = TypeVar("N", bound=Struct)
 R = TypeVar("R", bound=Struct)
 T = TypeVar("T")
-
-log = logging.getLogger("splice.client")
 
 
 class Client:
@@ -138,7 +134,7 @@ class Client:
 
     def tools(self, **options: Unpack[RequestOptions]) -> AsyncIterator[Tool]:
         """Yield all tools, page by page; none if the server has none. `timeout` counts for a page."""
-        return self._listed("tools", tools(self._calls, self._conversation.known, _read(options)))
+        return self._calls.tools(_read(options))
 
     async def list_tools(self, **options: Unpack[RequestOptions]) -> list[Tool]:
         """List all tools. Over HTTP, since 2026-07-28, without those whose header marks break the rules."""
@@ -153,35 +149,16 @@ class Client:
         `RequestOptions` says what the options are.
         Raises `RPCError`, `TransportError` and `ProtocolError`.
         """
-        arguments = arguments or {}
-        params = CallToolParams(name=name, arguments=written(name, arguments))
-        if not self._calls.terms.mirrors:
-            result = await self._calls.request(TOOLS_CALL, params, _read(options))
-        else:
-            with self._calls.within(TOOLS_CALL.name, options.get("timeout")):
-                result = await self._call_mirrored(params, arguments, _read(options))
-        self._conversation.known.check(name, result)
+        params = CallToolParams(name=name, arguments=written(name, arguments or {}))
+        result = await self._calls.request(TOOLS_CALL, params, _read(options))
+        self._calls.known.check(name, result)
         return result
-
-    async def _call_mirrored(
-        self, params: CallToolParams, arguments: Mapping[str, Any], options: Options
-    ) -> CallToolResult:
-        """Call a tool with the headers that mirror its arguments."""
-        calls, known, name = self._calls, self._conversation.known, params.name
-        headers = await mirrored(calls, known, name, arguments)
-        try:
-            return await calls.request(TOOLS_CALL, params, replace(options, mirrored=headers))
-        except HeaderMismatch:  # the schema may have changed
-            known.forget()
-            headers = await mirrored(calls, known, name, arguments)
-            params = CallToolParams(name=name, arguments=params.arguments)
-            return await calls.request(TOOLS_CALL, params, replace(options, mirrored=headers))
 
     # Resources.
 
     def resources(self, **options: Unpack[RequestOptions]) -> AsyncIterator[Resource]:
         """Yield all resources, page by page; as `tools` otherwise."""
-        return self._listed("resources", items(self._calls, RESOURCES_LIST, lambda it: it.resources, _read(options)))
+        return self._calls.items(RESOURCES_LIST, "resources", lambda page: page.resources, _read(options))
 
     async def list_resources(self, **options: Unpack[RequestOptions]) -> list[Resource]:
         """List all resources."""
@@ -189,8 +166,8 @@ class Client:
 
     def resource_templates(self, **options: Unpack[RequestOptions]) -> AsyncIterator[ResourceTemplate]:
         """Yield all resource templates, page by page; as `tools` otherwise."""
-        pages = items(self._calls, RESOURCES_TEMPLATES_LIST, lambda page: page.resource_templates, _read(options))
-        return self._listed("resources", pages)
+        row = RESOURCES_TEMPLATES_LIST
+        return self._calls.items(row, "resources", lambda page: page.resource_templates, _read(options))
 
     async def list_resource_templates(self, **options: Unpack[RequestOptions]) -> list[ResourceTemplate]:
         """List all resource templates."""
@@ -218,7 +195,7 @@ class Client:
 
     def prompts(self, **options: Unpack[RequestOptions]) -> AsyncIterator[Prompt]:
         """Yield all prompts, page by page; as `tools` otherwise."""
-        return self._listed("prompts", items(self._calls, PROMPTS_LIST, lambda page: page.prompts, _read(options)))
+        return self._calls.items(PROMPTS_LIST, "prompts", lambda page: page.prompts, _read(options))
 
     async def list_prompts(self, **options: Unpack[RequestOptions]) -> list[Prompt]:
         """List all prompts."""
@@ -284,7 +261,7 @@ class Client:
         sender's own token. There is no time limit: cancel the call to cancel the request.
         Raises `TransportError`, and `LocalProtocolError` for an argument that no header can mirror.
         """
-        return await forward(self._calls, self._conversation.known, request, hear)
+        return await forward(self._calls, request, hear)
 
     def _check_exists(self, row: Note[Any]) -> None:
         if not row.exists(self.protocol_version):
@@ -295,15 +272,6 @@ class Client:
         if getattr(self.capabilities, capability) is None:
             name = self._calls.terms.server_name
             raise LocalProtocolError(f"{name} did not declare the capability `{capability}`, so nothing was sent")
-
-    async def _listed(self, capability: str, pages: AsyncIterator[T]) -> AsyncIterator[T]:
-        """Yield what is listed; nothing where the server did not declare it, or declared what it does not serve."""
-        if getattr(self.capabilities, capability) is not None:
-            try:
-                async for item in pages:
-                    yield item
-            except MethodNotFound:
-                log.debug("%s is declared, and not served", capability)
 
     async def _all(self, listed: AsyncIterator[T], row: Method[Any, Any], options: RequestOptions) -> list[T]:
         with self._calls.within(row.name, options.get("timeout")):

@@ -11,11 +11,10 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backwa
 https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
 """
 
-import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Mapping
 from itertools import count
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 from msgspec import Raw, Struct, field
@@ -25,7 +24,6 @@ from splice.client.targets import Target
 from splice.errors import (
     ConnectionClosed,
     HTTPRefused,
-    LocalProtocolError,
     MCPError,
     RemoteProtocolError,
     RequestTimeout,
@@ -43,14 +41,6 @@ from splice.protocol.wire import Implementation, NoParams
 from splice.rules import negotiation
 from splice.rules.eras import Era, Stamp, era_of, is_version_of_requests
 from splice.transports.base import Link, Outgoing, Receiver
-from splice.transports.tasks import Background
-
-CLOSED = "This client is closed; open it again to use it"
-
-DID_NOT_ANSWER = "{} did not answer"
-
-RETIRE_SECONDS = 30.0
-"""How long the requests that still run on a replaced connection may take to end."""
 
 PROBE_SECONDS = 3.0
 """How long a server on a pipe may think about the probe before it is opened by a handshake; never more than half of
@@ -95,22 +85,10 @@ class Connection(Struct, eq=False):
     link: Link
     terms: Terms
     running: int = 0
-    """How many requests wait for their response. Whoever sends one counts it, and calls `left` in the end."""
-    idle: asyncio.Future[None] | None = None
-    """Somebody waits until none does."""
+    """How many requests wait for their response."""
 
-    def left(self) -> None:
-        """Count one request less."""
-        self.running -= 1
-        if self.idle is not None and self.running == 0 and not self.idle.done():
-            self.idle.set_result(None)
 
-    async def ended(self) -> None:
-        """Wait until no request runs, but no longer than `RETIRE_SECONDS`."""
-        if self.running:
-            self.idle = asyncio.get_running_loop().create_future()
-            await asyncio.wait((self.idle,), timeout=RETIRE_SECONDS)
-
+_Verdict: TypeAlias = negotiation.Discovered | negotiation.Handshake | negotiation.Impossible
 
 Found: TypeAlias = lifecycle.DiscoverResult | lifecycle.InitializeResult
 
@@ -172,14 +150,20 @@ class Opening(Struct):
         if isinstance(verdict, negotiation.Discovered):
             return await self._settle(link, verdict.version, verdict.discovery)
         if isinstance(verdict, negotiation.Impossible) or self.wanted.handshake is None:
-            raise self._no_terms(verdict, outcome)
+            failure = error_of(outcome) if isinstance(outcome, Failure) else outcome
+            if isinstance(verdict, negotiation.Impossible) and isinstance(failure, (TransportError, RPCError)):
+                raise failure
+            cause = failure if isinstance(failure, Exception) else None
+            raise RemoteProtocolError(f"Cannot come to terms with {self.target.name}: {verdict.why}") from cause
         if self.target.kind in _SAYS_NOTHING:
             return await self._handshake(link)
         if isinstance(outcome, ConnectionClosed):
             return None
         probed = min(PROBE_SECONDS, self.timeout / 2) if isinstance(outcome, RequestTimeout) else 0
         try:
-            with Deadline(self.clocks, (self.timeout - probed) * FIRST_START, lifecycle.INITIALIZE.name):
+            with Deadline(
+                self.clocks, (self.timeout - probed) * FIRST_START, f"No answer to {lifecycle.INITIALIZE.name}"
+            ):
                 return await self._handshake(link)
         except MCPError as error:
             log.info("%s is started again, for a handshake without a probe before it: %s", self.target.name, error)
@@ -210,7 +194,7 @@ class Opening(Struct):
 
     # The probe.
 
-    async def _probe(self, link: Link, corrected: str | None = None) -> tuple[negotiation.Verdict, negotiation.Outcome]:
+    async def _probe(self, link: Link, corrected: str | None = None) -> tuple[_Verdict, negotiation.Outcome]:
         """Send a probe, and another one if the server names the version. Returns its meaning, and what came of it.
 
         Raises a `TransportError` that says nothing about the server.
@@ -223,7 +207,7 @@ class Opening(Struct):
         probe = Outgoing(self.next_id(), lifecycle.DISCOVER.name, NoParams(meta=meta), self.receiver.hear)
         outcome: negotiation.Outcome
         try:
-            with Deadline(self.clocks, seconds, lifecycle.DISCOVER.name):
+            with Deadline(self.clocks, seconds, f"No answer to {lifecycle.DISCOVER.name}"):
                 outcome = await link.exchange(probe)
         except (RequestTimeout, HTTPRefused, RemoteProtocolError) as error:
             outcome = error
@@ -235,16 +219,6 @@ class Opening(Struct):
         if isinstance(verdict, negotiation.Again):
             return await self._probe(link, verdict.version)
         return verdict, outcome
-
-    def _no_terms(self, verdict: negotiation.Verdict, outcome: negotiation.Outcome) -> MCPError:
-        """Make the error that says why there is no way to speak to this server."""
-        failure = error_of(outcome) if isinstance(outcome, Failure) else outcome
-        if isinstance(failure, (TransportError, RPCError)) and isinstance(verdict, negotiation.Impossible):
-            return failure
-        why = getattr(verdict, "why", "it asks for another probe")
-        error = RemoteProtocolError(f"Cannot come to terms with {self.target.name}: {why}")
-        error.__cause__ = failure if isinstance(failure, Exception) else None
-        return error
 
     # The handshake.
 
@@ -272,88 +246,3 @@ class Opening(Struct):
         said = f"{refusal.message}; it speaks {', '.join(speaks)}" if speaks else refusal.message
         cause = refusal.__cause__ or refusal  # in one process: what the server failed of
         raise RPCError.received(refusal.code, f"{name} refused to initialize: {said}", refusal.data) from cause
-
-
-class Connector:
-    """Owns the current connection. `renewed` is called after it was replaced: a new session knows nothing yet."""
-
-    def __init__(self, opening: Opening, renewed: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        self.opening = opening
-        self._renewed = renewed
-        self.current: Connection | None = None
-        """None before it is open, and when it is closed."""
-        self._under_way: Deadline | None = None
-        self._renewing = asyncio.Lock()
-        self._announcing: asyncio.Task[None] | None = None
-        self.closed = False
-        """Until it is to be opened again."""
-        self._links: set[Link] = set()
-        self._background = Background()
-
-    @property
-    def connection(self) -> Connection:
-        """The current one. Raises `LocalProtocolError` before it is open, `ConnectionClosed` after."""
-        if self.current is None:
-            if self.closed:
-                raise ConnectionClosed(CLOSED)
-            raise LocalProtocolError("Open the client first: `async with Client(...) as client`")
-        return self.current
-
-    async def open(self) -> None:
-        """Connect and come to terms. Raises as `Opening.open` does, and `ConnectionClosed` when closed."""
-        if self.closed:
-            raise ConnectionClosed(CLOSED)
-        self.current = await self._opened()
-
-    async def renew(self, lost: Connection) -> None:
-        """Replace a connection whose session is lost, unless another request has done so already. Raises as `open`."""
-        async with self._renewing:
-            if self.current is not lost:
-                return
-            self.current = await self._opened()
-            self._background.start(self._retire(lost))
-        # What is announced may lose the session again: then it is not begun anew. It goes on when the caller gives up.
-        if self._announcing is None or self._announcing.done():
-            self._announcing = self._background.start(self._renewed())
-            await asyncio.wait((self._announcing,))
-
-    def leave(self) -> None:
-        """Let no request begin any more; what is being opened fails with `ConnectionClosed`."""
-        self.current = None
-        under_way, self._under_way = self._under_way, None
-        if under_way is not None:
-            under_way.end(ConnectionClosed(CLOSED))
-
-    def drop(self) -> None:
-        """Let go of the server where nobody can wait for it. To be called from any thread."""
-        for link in self._links:
-            link.drop()
-
-    async def close(self) -> None:
-        """Let go of the server; what still runs fails with `ConnectionClosed`."""
-        try:
-            await self._background.close()
-        finally:
-            for link in tuple(self._links):
-                await link.close()
-            self._links.clear()
-
-    async def _retire(self, lost: Connection) -> None:
-        await lost.ended()
-        await lost.link.close()
-        self._links.discard(lost.link)
-
-    async def _opened(self) -> Connection:
-        opening = self.opening
-        stretch = Deadline(opening.clocks, opening.timeout, opening.target.name, DID_NOT_ANSWER)
-        self._under_way = stretch
-        try:
-            with stretch:
-                connection = await opening.open()
-            self._links.add(connection.link)
-            if self._under_way is not stretch:  # closed from within the opening's own task, which `end` cannot end
-                await connection.link.close()
-                raise ConnectionClosed(CLOSED)
-        finally:
-            self._under_way = None
-        return connection

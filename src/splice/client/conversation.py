@@ -1,7 +1,8 @@
-"""The state of one open client: connection, subscriptions, log level, known tools.
+"""The life of a client: its current connection, what a new one must be told, and what the server begins.
 
-Everything that arrives without having been asked for comes in here: questions,
-notifications, the loss of a session.
+A connection never changes. When its session is lost, another one takes its place as a whole: a new link, on which new
+terms were agreed. The old link is closed once nothing runs on it any more. Everything that arrives without having been
+asked for comes in here too: questions and notifications.
 """
 
 import asyncio
@@ -9,80 +10,94 @@ import logging
 
 from splice.client.calls import Calls
 from splice.client.clocks import FOR_EVER, Deadline
-from splice.client.connection import DID_NOT_ANSWER, Connector, Opening
+from splice.client.connection import Connection, Opening
 from splice.client.lists import KnownTools
 from splice.client.notices import CHANGES, Notices
 from splice.client.options import OPTIONS, ClientOptions, info_of
-from splice.client.questions import Answers, Questions
+from splice.client.questions import Questions
 from splice.client.subscriptions import Subscriptions
 from splice.client.targets import Target
-from splice.errors import MCPError
+from splice.errors import ConnectionClosed, LocalProtocolError, MCPError
 from splice.protocol.capabilities import ClientCapabilities
 from splice.protocol.jsonrpc import Notification, Request, Response
 from splice.protocol.notifications import ACKNOWLEDGED, SET_LEVEL, TOOLS_CHANGED, LoggingLevel, SetLevelParams
 from splice.protocol.versions import FACTS, LATEST_HANDSHAKE
 from splice.rules.negotiation import preference
 from splice.rules.options import checked
+from splice.transports.base import Link
+from splice.transports.tasks import Background
+
+CLOSED = "This client is closed; open it again to use it"
 
 DEFAULT_LOG_LEVEL: LoggingLevel = "info"
 
 TIMEOUT_SECONDS = 60.0
 
+RETIRE_SECONDS = 30.0
+"""How long the requests that still run on a replaced connection may take to end."""
+
+LOOK_SECONDS = 0.1
+"""How often to look whether they have."""
+
 log = logging.getLogger("splice.client")
 
 
 class Conversation:
-    """Keeps what a client needs between requests, and receives what the server begins."""
+    """Owns the connections of one client, and receives what the server begins."""
 
     def __init__(self, target: Target, options: ClientOptions) -> None:
         checked("Client", options, OPTIONS)
         on_log, on_change = options.get("on_log"), options.get("on_change")
-        extensions = tuple(options.get("extensions") or ())
         questions = Questions(options.get("on_elicit"), options.get("on_sample"), options.get("roots"))
+        extensions = tuple(options.get("extensions") or ())
         capabilities = ClientCapabilities()
         for each in (questions, *extensions):
             each.declare(capabilities)
         wanted, info = preference(options.get("protocol", "auto")), info_of(options)
         timeout = options.get("timeout", TIMEOUT_SECONDS)
-        opening = Opening(target, wanted, capabilities, info, FOR_EVER if timeout is None else timeout, self)
+        self._opening = Opening(target, wanted, capabilities, info, FOR_EVER if timeout is None else timeout, self)
         self._log_level: LoggingLevel | None = DEFAULT_LOG_LEVEL if on_log else None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._lock = asyncio.Lock()
+        self._renewing = asyncio.Lock()
         self._leaving = asyncio.Lock()
-        self._connector = Connector(opening, self._renewed)
-        self._answers = Answers((questions, *extensions))
+        self._closed = False
+        self._connection: Connection | None = None
+        self._under_way: Deadline | None = None
+        self._announcing: asyncio.Task[None] | None = None
+        self._links: set[Link] = set()
+        self._background = Background()
         self._notices = Notices(on_log, on_change, extensions)
-        self.known = KnownTools()
-        self.calls = Calls(self._connector, self._answers, self.hear, extensions)
-        self.subscriptions = Subscriptions(self.calls, lists=on_change is not None, reconnects=target.kind == "http")
+        self.calls = Calls(self._opening, (questions, *extensions), self.connection, self._renew)
+        self.subscriptions = Subscriptions(
+            self.calls, self._background, lists=on_change is not None, reconnects=target.kind == "http"
+        )
 
     # Its beginning and its end.
 
     async def open(self) -> None:
         """Connect and come to terms, unless that is done."""
-        self._connector.closed, self._loop = False, asyncio.get_running_loop()
-        opening = self._connector.opening
+        self._closed, self._loop = False, asyncio.get_running_loop()
         async with self._lock:
-            if self._connector.current is None:
+            if self._connection is None:
                 await self._let_go()
                 try:
-                    with Deadline(opening.clocks, opening.timeout, opening.target.name, DID_NOT_ANSWER):
-                        await self._connector.open()
+                    with self._time_to_open():
+                        self._connection = await self._opened()
                         await self._announce()
                 except BaseException:
                     await self._let_go()
                     raise
 
     async def close(self) -> None:
-        """Let go of the server, until it is opened again."""
-        self._connector.closed = True
-        self.known.forget()
+        """Let go of the server, until it is opened again; what still runs fails with `ConnectionClosed`."""
+        self._closed = True
         await self._let_go()
 
     @property
     def is_stranded(self) -> bool:
         """The event loop it was opened on is over. Raises `RuntimeError` when another one runs while it is not."""
-        if self._loop in (None, asyncio.get_running_loop()) or self._connector.current is None:
+        if self._loop in (None, asyncio.get_running_loop()) or self._connection is None:
             return False
         if not self._loop.is_closed():
             raise RuntimeError(
@@ -92,28 +107,79 @@ class Conversation:
 
     def drop(self) -> None:
         """Let go of the server where nobody can wait for it. To be called from any thread."""
-        self._connector.drop()
+        for link in self._links:
+            link.drop()
 
     async def _let_go(self) -> None:
         """Leave nothing of the last connection. Whoever opens another waits until that is done."""
-        self._connector.leave()
+        self._connection = None
+        under_way, self._under_way = self._under_way, None
+        if under_way is not None:
+            under_way.end(ConnectionClosed(CLOSED))
         async with self._leaving:
-            self.calls.clocks.close()
-            self._notices.version = None
+            self._opening.clocks.close()
+            self.calls.known = KnownTools()
             try:
                 await self.subscriptions.close()
+                await self._background.close()
             finally:
-                await self._connector.close()
+                for link in tuple(self._links):
+                    await link.close()
+                self._links.clear()
 
-    async def _renewed(self) -> None:
-        self.known.forget()
-        await self._announce()
+    # The current connection.
+
+    def connection(self) -> Connection:
+        """Return the current one. Raises `LocalProtocolError` before it is open, `ConnectionClosed` after."""
+        if self._connection is None:
+            if self._closed:
+                raise ConnectionClosed(CLOSED)
+            raise LocalProtocolError("Open the client first: `async with Client(...) as client`")
+        return self._connection
+
+    def _time_to_open(self) -> Deadline:
+        return Deadline(self._opening.clocks, self._opening.timeout, f"{self._opening.target.name} did not answer")
+
+    async def _opened(self) -> Connection:
+        """Connect and come to terms. Raises as `Opening.open` does, and `ConnectionClosed` when closed meanwhile."""
+        if self._closed:
+            raise ConnectionClosed(CLOSED)
+        self._under_way = stretch = self._time_to_open()
+        try:
+            with stretch:
+                connection = await self._opening.open()
+            self._links.add(connection.link)
+            if self._under_way is not stretch:  # closed from within the opening's own task, which `end` cannot end
+                await connection.link.close()
+                raise ConnectionClosed(CLOSED)
+        finally:
+            self._under_way = None
+        return connection
+
+    async def _renew(self, lost: Connection) -> None:
+        """Replace a connection whose session is lost, unless another request has done so. Raises as `_opened` does."""
+        async with self._renewing:
+            if self._connection is not lost:
+                return
+            self._connection = await self._opened()
+            self._background.start(self._retire(lost))
+        # What is announced may lose the session again: then it is not begun anew. It goes on when the caller gives up.
+        if self._announcing is None or self._announcing.done():
+            self.calls.known = KnownTools()
+            self._announcing = self._background.start(self._announce())
+            await asyncio.wait((self._announcing,))
+
+    async def _retire(self, lost: Connection) -> None:
+        for _ in range(int(RETIRE_SECONDS / LOOK_SECONDS)):
+            if not lost.running:
+                break
+            await asyncio.sleep(LOOK_SECONDS)
+        await lost.link.close()
+        self._links.discard(lost.link)
 
     async def _announce(self) -> None:
         """Say what a new connection does not know. Trouble is logged."""
-        terms = self.calls.terms
-        self._notices.version = terms.facts.version
-        if self._log_level is not None and terms.capabilities.logging is not None:
+        if self._log_level is not None and self.calls.terms.capabilities.logging is not None:
             try:
                 await self.set_log_level(self._log_level)
             except MCPError as error:
@@ -138,14 +204,14 @@ class Conversation:
             self.subscriptions.acknowledge(note)
             return
         if note.method == TOOLS_CHANGED.name:
-            self.known.forget()
-        if note.method in CHANGES and self._connector.current and not self.subscriptions.owns(note):
+            self.calls.known = KnownTools()
+        if note.method in CHANGES and self._connection and not self.subscriptions.owns(note):
             log.warning("ignored a %s that belongs to no subscription", note.method)
             return
-        await self._notices.hear(note)
+        await self._notices.hear(note, None if self._connection is None else self._connection.terms.facts.version)
 
     async def answer(self, request: Request) -> Response:
         """Answer a question, while no time passes for the requests that wait."""
-        facts = self.calls.terms.facts if self._connector.current else FACTS[LATEST_HANDSHAKE]
-        with self.calls.clocks.stopped():
-            return await self._answers.answer(request, facts)
+        facts = self._connection.terms.facts if self._connection else FACTS[LATEST_HANDSHAKE]
+        with self._opening.clocks.stopped():
+            return await self.calls.answers.answer(request, facts)

@@ -4,16 +4,14 @@ Only what `_meta` says about the sender is replaced: towards the server, that is
 ours, and is put back in the notifications that come before the response.
 """
 
-from collections.abc import Mapping
 from typing import Any
 
 from msgspec import Raw, Struct
 
 from splice.client.calls import Calls, Options
 from splice.client.connection import Terms
-from splice.client.lists import KnownTools, mirrored
-from splice.errors import HEADER_MISMATCH, InvalidParams
-from splice.protocol.jsonrpc import Failure, Notification, Request, RequestId, Response, failure, raw
+from splice.errors import InvalidParams
+from splice.protocol.jsonrpc import MaybeRaw, Notification, Request, RequestId, Response, failure, raw
 from splice.protocol.methods import Method, Note
 from splice.protocol.notifications import PROGRESS, ProgressToken
 from splice.protocol.prompts import PROMPTS_GET
@@ -26,12 +24,12 @@ from splice.transports.base import Hear, Outgoing
 _NAMED: dict[str, Method[Any, Any]] = {row.name: row for row in (TOOLS_CALL, PROMPTS_GET, RESOURCES_READ)}
 
 
-class _About(Struct, frozen=True):
+class _About(Struct):
     """The params that HTTP headers repeat."""
 
     name: str | None = None
     uri: str | None = None
-    arguments: dict[str, Any] | None = None
+    arguments: MaybeRaw = None
 
 
 _ABOUT = Note(name="", params=_About)
@@ -40,14 +38,15 @@ _ABOUT = Note(name="", params=_About)
 class _PassedOn(Options, frozen=True):
     """How a request is passed on."""
 
-    about: _About = _About()
+    whole: Raw | None = None
+    """The params as they came."""
 
     def outgoing(self, row: Method[Any, Any], params: Any, terms: Terms, id: RequestId, hear: Hear) -> Outgoing:
-        stamped, token = restamp(params, terms.told, id)
+        stamped, token = restamp(self.whole, terms.told, id)
         if token is not None:
             hear = _Relay(id, token, hear)
-        name = None if row.named_by is None else getattr(self.about, row.named_by)
-        return Outgoing(id, row.name, stamped, hear, name, self.mirrored)
+        name = None if row.named_by is None else getattr(params, row.named_by)
+        return Outgoing(id, row.name, stamped, hear, name, self.mirrored or {})
 
 
 class _Relay(Struct):
@@ -63,7 +62,7 @@ class _Relay(Struct):
         await self.hear(note)
 
 
-async def forward(calls: Calls, known: KnownTools, request: Request, hear: Hear) -> Response:
+async def forward(calls: Calls, request: Request, hear: Hear) -> Response:
     """Pass a request on and return the response to it. Raises `TransportError` and `LocalProtocolError`."""
     row = _NAMED.get(request.method) or Method(name=request.method, params=Params, result=Result)
     params = request.params if request.params is None or isinstance(request.params, Raw) else raw(request.params)
@@ -71,20 +70,8 @@ async def forward(calls: Calls, known: KnownTools, request: Request, hear: Hear)
         about = _ABOUT.read_params(params)
     except InvalidParams:  # the server is to refuse it
         about = _About()
-    mirrors = row is TOOLS_CALL and calls.terms.mirrors
-
-    async def attempt() -> Response:
-        headers: Mapping[str, str] = {}
-        if mirrors:
-            headers = await mirrored(calls, known, about.name or "", about.arguments or {})
-        options = _PassedOn(hear=hear, about=about, mirrored=headers)
-        return await calls.send(row, params, options)
-
     try:
-        response = await attempt()
-        if mirrors and isinstance(response, Failure) and response.error.code == HEADER_MISMATCH:
-            known.forget()  # the schema may have changed
-            response = await attempt()
+        response = await calls.send(row, about, _PassedOn(hear=hear, whole=params))
     except InvalidParams as error:
         response = failure(request.id, error)
     response.id = request.id

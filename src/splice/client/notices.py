@@ -63,14 +63,15 @@ class Notices:
         if on_change:
             notes += [Heard(row, partial(_change, on_change, kind)) for kind, row in _CHANGES.items()]
         ours = Extension[Any]("", notes=notes)
-        self.version: str | None = None
-        """The version spoken: what does not exist there is not heard. None while it is being agreed on."""
         self._heard = heard((ours, *extensions))
 
-    async def hear(self, note: Notification) -> None:
-        """Take one notification. Never raises."""
+    async def hear(self, note: Notification, version: str | None = None) -> None:
+        """Take one notification. Never raises.
+
+        What does not exist in `version`, the one spoken, is not heard. None: it is being agreed on.
+        """
         entry = self._heard.get(note.method)
-        if entry is None or (self.version is not None and not entry.row.exists(self.version)):
+        if entry is None or (version is not None and not entry.row.exists(version)):
             return
         params = read(entry.row, note)
         if params is not None:

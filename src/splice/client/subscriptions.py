@@ -14,17 +14,11 @@ import logging
 from splice.client.calls import NO_OPTIONS, Calls, Options
 from splice.client.notices import read
 from splice.errors import ConnectionClosed, LocalProtocolError, MCPError, RPCError
+from splice.protocol import notifications, resources
 from splice.protocol.jsonrpc import Failure, Notification, RequestId, error_of
 from splice.protocol.lifecycle import META_SUBSCRIPTION_ID
-from splice.protocol.notifications import (
-    ACKNOWLEDGED,
-    LISTS,
-    SUBSCRIPTIONS_LISTEN,
-    TOOLS_CHANGED,
-    ListenParams,
-    SubscriptionFilter,
-)
-from splice.protocol.resources import RESOURCES_SUBSCRIBE, RESOURCES_UNSUBSCRIBE, SubscribeParams, UnsubscribeParams
+from splice.protocol.notifications import LISTS, SUBSCRIPTIONS_LISTEN, SubscriptionFilter
+from splice.protocol.wire import NoteParams
 from splice.transports.tasks import Background
 
 ACKNOWLEDGE_SECONDS = 10.0
@@ -48,7 +42,7 @@ class Listening:
         """The id of the request that opened the stream, which each of its changes repeats."""
         self._failures = 0
         loop = asyncio.get_running_loop()
-        self._acknowledged: asyncio.Future[SubscriptionFilter | None] = loop.create_future()
+        self._honoured: asyncio.Future[SubscriptionFilter] = loop.create_future()
         self._task = loop.create_task(self._run())
 
     async def begun(self) -> SubscriptionFilter | None:
@@ -56,32 +50,31 @@ class Listening:
 
         Raises `RPCError` when it refuses, and `ConnectionClosed`.
         """
-        try:
-            async with asyncio.timeout(min(ACKNOWLEDGE_SECONDS, self._calls.timeout / 2)):
-                return await self._acknowledged
-        except TimeoutError:
-            return None
+        seconds = min(ACKNOWLEDGE_SECONDS, self._calls.timeout / 2)
+        await asyncio.wait((self._honoured, self._task), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        if self._honoured.done():
+            return self._honoured.result()
+        if self._task.done():
+            raise ConnectionClosed("Nobody listens any more") if self._task.cancelled() else self._task.result()
+        return None
 
-    def acknowledge(self, note: Notification) -> None:
-        """Take an acknowledgment, if it is for this stream."""
-        params = read(ACKNOWLEDGED, note)
-        if params is None or params.meta is None or params.meta.get(META_SUBSCRIPTION_ID) != self.id:
-            return
+    def acknowledge(self, honoured: SubscriptionFilter) -> None:
+        """Take note that the server listens."""
         self._failures = 0
-        if not self._acknowledged.done():
-            self._acknowledged.set_result(params.notifications)
+        if not self._honoured.done():
+            self._honoured.set_result(honoured)
 
     async def stop(self) -> None:
         """End it."""
-        self._refuse(ConnectionClosed("Nobody listens any more"))
         self._task.cancel()
         await asyncio.wait((self._task,))
 
-    async def _run(self) -> None:
+    async def _run(self) -> MCPError:
+        """Listen for as long as the stream can be restored, and return why it cannot."""
         options = Options(hear=self._hear)
         while True:
             self.id = self._calls.next_id()
-            params = ListenParams(notifications=self._wanted)
+            params = notifications.ListenParams(notifications=self._wanted)
             error: MCPError = ConnectionClosed("The server has ended the stream of changes")
             try:
                 response = await self._calls.send(SUBSCRIPTIONS_LISTEN, params, options, self.id)
@@ -89,40 +82,29 @@ class Listening:
                     error = error_of(response)
             except MCPError as failed:
                 error = failed
-            if self._refuse(error) or not self._reconnects or isinstance(error, RPCError):
+            if not self._honoured.done() or not self._reconnects or isinstance(error, RPCError):
                 log.info("hearing of changes has ended: %s", error)
-                return
+                return error
             await asyncio.sleep(RECONNECT_SECONDS[min(self._failures, len(RECONNECT_SECONDS) - 1)])
             self._failures += 1
 
     async def _hear(self, note: Notification) -> None:
         """Take a notification of the stream, which must not end with what the user does about it."""
-        if note.method == ACKNOWLEDGED.name:
-            self.acknowledge(note)
-        else:
-            self._background.start(self._calls.hear(note))
-
-    def _refuse(self, error: MCPError) -> bool:
-        """Fail who waits for the beginning, if anybody still does."""
-        if self._acknowledged.done():
-            return False
-        self._acknowledged.set_exception(error)
-        self._acknowledged.exception()  # nobody may be there to see it
-        return True
+        self._background.start(self._calls.hear(note))
 
 
 class Subscriptions:
     """The resources whose changes are wanted; with `lists`, changes of lists are wanted too."""
 
-    def __init__(self, calls: Calls, *, lists: bool, reconnects: bool) -> None:
+    def __init__(self, calls: Calls, background: Background, *, lists: bool, reconnects: bool) -> None:
         self._calls = calls
+        self._background = background
         self._lists = lists
         self._reconnects = reconnects
         self._uris: dict[str, None] = {}
         self._lock = asyncio.Lock()
-        self._current: Listening | None = None
         self._open: set[Listening] = set()
-        self._background = Background()
+        """One stream, and a second one while the filter changes."""
 
     async def add(self, uri: str, options: Options = NO_OPTIONS) -> None:
         """Hear of changes of one resource from now on.
@@ -130,11 +112,11 @@ class Subscriptions:
         Raises `LocalProtocolError` if the server does not tell, and all that a request raises.
         """
         terms = self._calls.terms
-        resources = terms.capabilities.resources
-        if resources is None or not resources.subscribe:
+        capability = terms.capabilities.resources
+        if capability is None or not capability.subscribe:
             raise LocalProtocolError(f"{terms.server_name} does not tell when resources change")
-        if RESOURCES_SUBSCRIBE.exists(terms.facts.version):
-            await self._calls.request(RESOURCES_SUBSCRIBE, SubscribeParams(uri=uri), options)
+        if resources.RESOURCES_SUBSCRIBE.exists(terms.facts.version):
+            await self._calls.request(resources.RESOURCES_SUBSCRIBE, resources.SubscribeParams(uri=uri), options)
             self._uris[uri] = None
         elif uri not in self._uris:
             self._uris[uri] = None
@@ -149,8 +131,8 @@ class Subscriptions:
 
     async def remove(self, uri: str, options: Options = NO_OPTIONS) -> None:
         """Hear no more of a resource. Raises what a request raises."""
-        if RESOURCES_UNSUBSCRIBE.exists(self._calls.terms.facts.version):
-            await self._calls.request(RESOURCES_UNSUBSCRIBE, UnsubscribeParams(uri=uri), options)
+        if resources.RESOURCES_UNSUBSCRIBE.exists(self._calls.terms.facts.version):
+            await self._calls.request(resources.RESOURCES_UNSUBSCRIBE, resources.UnsubscribeParams(uri=uri), options)
             self._uris.pop(uri, None)
         elif uri in self._uris:
             del self._uris[uri]
@@ -158,47 +140,46 @@ class Subscriptions:
 
     async def announce(self) -> None:
         """Ask for what is wanted, on a connection that knows nothing yet. Trouble is logged."""
-        version = self._calls.terms.facts.version
         try:
-            if SUBSCRIPTIONS_LISTEN.exists(version):
-                if self._filter() is not None:
-                    await self._listen_anew()
+            if SUBSCRIPTIONS_LISTEN.exists(self._calls.terms.facts.version):
+                await self._listen_anew()
             else:
                 for uri in tuple(self._uris):
-                    await self._calls.request(RESOURCES_SUBSCRIBE, SubscribeParams(uri=uri))
+                    await self._calls.request(resources.RESOURCES_SUBSCRIBE, resources.SubscribeParams(uri=uri))
         except MCPError as error:
             log.warning("cannot hear of changes: %s", error)
 
     async def close(self) -> None:
         """Listen no more, and forget what was wanted."""
         self._uris.clear()
-        self._current = None
         for listening in tuple(self._open):
             await self._leave(listening)
-        await self._background.close()
 
     def acknowledge(self, note: Notification) -> None:
         """Take an acknowledgment of one of the open streams."""
-        for listening in self._open:
-            listening.acknowledge(note)
+        params = read(notifications.ACKNOWLEDGED, note)
+        listening = self._named_in(params)
+        if params is not None and listening is not None:
+            listening.acknowledge(params.notifications)
 
     def owns(self, note: Notification) -> bool:
         """Tell whether a change was asked for: in a session all are; since then, it names one of the open streams."""
         if not SUBSCRIPTIONS_LISTEN.exists(self._calls.terms.facts.version):
             return True
-        params = read(TOOLS_CHANGED, note)  # what all changes have in common
+        return self._named_in(read(notifications.TOOLS_CHANGED, note)) is not None  # all changes have `_meta`
+
+    def _named_in(self, params: NoteParams | None) -> Listening | None:
+        """Find the stream that a notification names."""
         name = None if params is None else (params.meta or {}).get(META_SUBSCRIPTION_ID)
-        return any(listening.id == name for listening in self._open)
+        return next((listening for listening in self._open if listening.id == name), None)
 
     def _filter(self) -> SubscriptionFilter | None:
         """Write down what is wanted, of what the server has; None when that is nothing."""
         wanted = SubscriptionFilter(resource_subscriptions=list(self._uris) or None)
-        if self._lists:
-            has = self._calls.terms.capabilities
-            for kind in LISTS:
-                capability = getattr(has, kind)
-                if capability is not None and capability.list_changed:
-                    setattr(wanted, f"{kind}_list_changed", True)
+        for kind in LISTS if self._lists else ():
+            capability = getattr(self._calls.terms.capabilities, kind)
+            if capability is not None and capability.list_changed:
+                setattr(wanted, f"{kind}_list_changed", True)
         return None if wanted == SubscriptionFilter() else wanted
 
     async def _listen_anew(self) -> SubscriptionFilter | None:
@@ -207,8 +188,7 @@ class Subscriptions:
         Raises `RPCError` when the server refuses, and `ConnectionClosed`.
         """
         async with self._lock:
-            wanted, old = self._filter(), self._current
-            new, honoured = None, None
+            wanted, old, honoured = self._filter(), tuple(self._open), None
             if wanted is not None:
                 new = Listening(self._calls, wanted, self._background, reconnects=self._reconnects)
                 self._open.add(new)
@@ -222,9 +202,8 @@ class Subscriptions:
                     if getattr(wanted, flag) and not getattr(honoured, flag):
                         name = self._calls.terms.server_name
                         log.warning("%s does not tell when its list of %s changes, as it declared", name, kind)
-            self._current = new
-            if old is not None:
-                await self._leave(old)
+            for listening in old:
+                await self._leave(listening)
             return honoured
 
     async def _leave(self, listening: Listening) -> None:
