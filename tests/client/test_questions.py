@@ -10,7 +10,7 @@ import pytest
 from splice import Client, Context, Server
 from splice.client.questions import Answers, AnyRoot, ElicitAnswer, Question, Questions, Roots
 from splice.errors import InternalError, LocalProtocolError, RPCError, Unanswered
-from splice.protocol.capabilities import ClientCapabilities, ServerCapabilities
+from splice.protocol.capabilities import ClientCapabilities
 from splice.protocol.content import TextContent
 from splice.protocol.jsonrpc import Request, Success, raw
 from splice.protocol.methods import Method
@@ -256,11 +256,6 @@ async def test_an_extension_answers_its_own_method_in_both_forms() -> None:
     assert [bytes(question.raw or b"") for question in seen] == [bytes(request)] * 2
     assert {question.row for question in seen} == {ECHO}
     assert [question.facts.version for question in seen] == [LATEST_HANDSHAKE, LATEST_MODERN]
-
-
-def test_a_server_does_not_declare_the_questions_of_a_client() -> None:
-    with pytest.raises(TypeError, match="a client's questions"):
-        Questions().declare(ServerCapabilities())
 
 
 @pytest.mark.parametrize(

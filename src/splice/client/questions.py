@@ -14,46 +14,33 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from msgspec import Raw
+from msgspec import Raw, Struct
 
 from splice.client.notices import call
 from splice.errors import InternalError, InvalidParams, LocalProtocolError, MethodNotFound, RPCError, Unanswered
-from splice.protocol.capabilities import ClientCapabilities, ElicitationCapability, RootsCapability, SamplingCapability
+from splice.protocol import questions
+from splice.protocol.capabilities import ElicitationCapability, RootsCapability, SamplingCapability
 from splice.protocol.content import TextContent
 from splice.protocol.jsonrpc import Request, Response, Success, failure, raw
 from splice.protocol.lifecycle import PING
 from splice.protocol.methods import Method
-from splice.protocol.questions import (
-    CREATE_MESSAGE,
-    ELICIT,
-    ROOTS_LIST,
-    CreateMessageParams,
-    CreateMessageResult,
-    ElicitParams,
-    ElicitResult,
-    ElicitValue,
-    InputRequest,
-    ListRootsResult,
-    Root,
-    check_sampling_messages,
-)
 from splice.protocol.uri import is_uri
 from splice.protocol.versions import Facts
 from splice.protocol.wire import EmptyResult
 from splice.rules.extensions import AnyCapabilities, Extension, Served, served
 from splice.schema.forms import apply_defaults
 
-ElicitAnswer: TypeAlias = ElicitResult | Mapping[str, Any] | Literal["accept", "decline", "cancel"] | None
+ElicitAnswer: TypeAlias = questions.ElicitResult | Mapping[str, Any] | Literal["accept", "decline", "cancel"] | None
 """A mapping is the filled form; None declines."""
 
-OnElicit: TypeAlias = Callable[[ElicitParams], ElicitAnswer | Awaitable[ElicitAnswer]]
+OnElicit: TypeAlias = Callable[[questions.ElicitParams], ElicitAnswer | Awaitable[ElicitAnswer]]
 
-SampleAnswer: TypeAlias = CreateMessageResult | str | None
+SampleAnswer: TypeAlias = questions.CreateMessageResult | str | None
 """A string is what the model said; None: the user does not want it."""
 
-OnSample: TypeAlias = Callable[[CreateMessageParams], SampleAnswer | Awaitable[SampleAnswer]]
+OnSample: TypeAlias = Callable[[questions.CreateMessageParams], SampleAnswer | Awaitable[SampleAnswer]]
 
-AnyRoot: TypeAlias = Root | Path | str
+AnyRoot: TypeAlias = questions.Root | Path | str
 """A string is a URI if it looks like one, else a path."""
 
 Roots: TypeAlias = Sequence[AnyRoot] | Callable[[], Sequence[AnyRoot] | Awaitable[Sequence[AnyRoot]]]
@@ -62,12 +49,6 @@ NO_MODEL = "unknown"
 
 USER_REJECTED = -1
 """The error code that the specification shows for a user who wants no model to be asked."""
-
-_OPTIONS = {ELICIT.name: "on_elicit", CREATE_MESSAGE.name: "on_sample", ROOTS_LIST.name: "roots"}
-"""Which option of `Client` makes a question answerable."""
-
-OPTION_OF = {"elicitation": "on_elicit", "sampling": "on_sample", "roots": "roots"}
-"""Which option of `Client` declares a capability."""
 
 log = logging.getLogger("splice.client")
 
@@ -108,7 +89,7 @@ class Answers:
             response.cause = error
             return response
 
-    async def answer_all(self, asked: Mapping[str, InputRequest], facts: Facts) -> dict[str, Raw]:
+    async def answer_all(self, asked: Mapping[str, questions.InputRequest], facts: Facts) -> dict[str, Raw]:
         """Answer the questions of a result, one after the other, as a person would.
 
         Raises `Unanswered` for a question that nothing answers, or that is refused, and what a handler raises.
@@ -117,8 +98,8 @@ class Answers:
         for key, request in asked.items():
             each = self._served.get(request.method)
             if each is None or each.row is PING:
-                option = _OPTIONS.get(request.method)
-                advice = f"; pass {option}= to Client" if option else ""
+                kind = _KINDS.get(request.method)
+                advice = f"; pass {kind.option}= to Client" if kind else ""
                 raise Unanswered(f"The server asks for {request.method}, which nothing here answers{advice}")
             try:
                 answers[key] = raw(await each.answer(Question(each.row, request.params, facts)))
@@ -135,43 +116,33 @@ class Questions(Extension[Question]):
     ) -> None:
         if roots is not None and not callable(roots):
             _as_roots(roots)
-        answers: dict[Method[Any, Any], tuple[Callable[..., Awaitable[Any]], Any]] = {
-            ELICIT: (_elicit, on_elicit),
-            CREATE_MESSAGE: (_sample, on_sample),
-            ROOTS_LIST: (_list_roots, roots),
-        }
-        ours = [Served(row, partial(answer, given)) for row, (answer, given) in answers.items() if given is not None]
+        given = {"on_elicit": on_elicit, "on_sample": on_sample, "roots": roots}
+        self._kinds = [kind for kind in _KINDS.values() if given[kind.option] is not None]
+        ours = [Served(kind.row, partial(kind.answer, given[kind.option])) for kind in self._kinds]
         super().__init__("", methods=[Served(PING, _pong), *ours])
 
     def declare(self, capabilities: AnyCapabilities) -> None:
         """Declare what there are functions for. What a version lacks is still to be left out."""
-        if not isinstance(capabilities, ClientCapabilities):
-            raise TypeError("a client's questions cannot be declared by a server")
-        rows = {each.row for each in self.methods}
-        if ELICIT in rows:
-            capabilities.elicitation = ElicitationCapability(form={}, url={})
-        if CREATE_MESSAGE in rows:
-            capabilities.sampling = SamplingCapability()
-        if ROOTS_LIST in rows:
-            capabilities.roots = RootsCapability(list_changed=True)
+        for kind in self._kinds:
+            setattr(capabilities, kind.capability, kind.declared)
 
 
-async def _elicit(on_elicit: OnElicit, question: Question) -> ElicitResult:
-    params: ElicitParams = question.params
+async def _elicit(on_elicit: OnElicit, question: Question) -> questions.ElicitResult:
+    params: questions.ElicitParams = question.params
     if params.mode == "url" and not question.facts.url_elicitation:
         raise InvalidParams("Invalid params: elicitation by URL was not declared")
     result = _as_elicit_result(await call(on_elicit, params))
     if result.action != "accept" or params.mode == "url":
-        return ElicitResult(action=result.action, meta=result.meta)
+        return questions.ElicitResult(action=result.action, meta=result.meta)
     schema = params.requested_schema or {}
     content = apply_defaults(
         schema, {name: value for name, value in (result.content or {}).items() if value is not None}
     )
     _check_form(schema, content)
-    return ElicitResult(action="accept", content=content, meta=result.meta)
+    return questions.ElicitResult(action="accept", content=content, meta=result.meta)
 
 
-def _check_form(schema: dict[str, Any], content: dict[str, ElicitValue]) -> None:
+def _check_form(schema: dict[str, Any], content: dict[str, questions.ElicitValue]) -> None:
     """Check a filled form. Raises `LocalProtocolError`, and `InvalidParams` for a form that nobody can fill in."""
     from splice.schema.validate import BadSchema, Mismatch, validator  # noqa: PLC0415 - few servers ask by forms
 
@@ -183,12 +154,12 @@ def _check_form(schema: dict[str, Any], content: dict[str, ElicitValue]) -> None
         raise InvalidParams(f"Invalid params: the form cannot be used: {error}") from error
 
 
-async def _sample(on_sample: OnSample, question: Question) -> CreateMessageResult:
-    params: CreateMessageParams = question.params
+async def _sample(on_sample: OnSample, question: Question) -> questions.CreateMessageResult:
+    params: questions.CreateMessageParams = question.params
     if params.tools is not None or params.tool_choice is not None:
         raise InvalidParams("Invalid params: sampling with tools was not declared")
     try:
-        check_sampling_messages(params.messages)
+        questions.check_sampling_messages(params.messages)
     except ValueError as error:
         raise InvalidParams(f"Invalid params: {error}") from None
     answer: Any = await call(on_sample, params)
@@ -196,44 +167,70 @@ async def _sample(on_sample: OnSample, question: Question) -> CreateMessageResul
         raise RPCError("The user rejected the sampling request", code=USER_REJECTED)
     if isinstance(answer, str):
         content = TextContent(text=answer)
-        return CreateMessageResult(role="assistant", content=content, model=NO_MODEL, stop_reason="endTurn")
-    if not isinstance(answer, CreateMessageResult):
+        return questions.CreateMessageResult(role="assistant", content=content, model=NO_MODEL, stop_reason="endTurn")
+    if not isinstance(answer, questions.CreateMessageResult):
         raise TypeError(f"on_sample returned {answer!r}; return text, a CreateMessageResult, or None to refuse")
     return answer
 
 
-async def _list_roots(roots: Roots, _: Question) -> ListRootsResult:
-    return ListRootsResult(roots=_as_roots(await call(roots) if callable(roots) else roots))
+async def _list_roots(roots: Roots, _: Question) -> questions.ListRootsResult:
+    return questions.ListRootsResult(roots=_as_roots(await call(roots) if callable(roots) else roots))
 
 
 async def _pong(_: Question) -> EmptyResult:
     return EmptyResult()
 
 
-def _as_elicit_result(answer: ElicitAnswer) -> ElicitResult:
-    if isinstance(answer, ElicitResult):
+class _Kind(Struct, frozen=True):
+    """A kind of question."""
+
+    row: Method[Any, Any]
+    option: str
+    """The option of `Client` that makes it answerable."""
+    answer: Callable[[Any, Question], Awaitable[Any]]
+    """Answers it with what was given as that option."""
+    capability: str
+    declared: Any
+    """What that capability is declared as."""
+
+
+_KINDS = {
+    kind.row.name: kind
+    for kind in (
+        _Kind(questions.ELICIT, "on_elicit", _elicit, "elicitation", ElicitationCapability(form={}, url={})),
+        _Kind(questions.CREATE_MESSAGE, "on_sample", _sample, "sampling", SamplingCapability()),
+        _Kind(questions.ROOTS_LIST, "roots", _list_roots, "roots", RootsCapability(list_changed=True)),
+    )
+}
+
+OPTION_OF = {kind.capability: kind.option for kind in _KINDS.values()}
+"""Which option of `Client` declares a capability."""
+
+
+def _as_elicit_result(answer: ElicitAnswer) -> questions.ElicitResult:
+    if isinstance(answer, questions.ElicitResult):
         return answer
     if isinstance(answer, Mapping):
-        return ElicitResult(action="accept", content=dict(answer))
+        return questions.ElicitResult(action="accept", content=dict(answer))
     if answer in ("accept", "decline", "cancel", None):
-        return ElicitResult(action=answer or "decline")
+        return questions.ElicitResult(action=answer or "decline")
     raise TypeError(
         f"on_elicit returned {answer!r}; return the filled form as a dict, 'accept', 'decline' or 'cancel', "
         "an ElicitResult, or None to decline"
     )
 
 
-def _as_roots(roots: Sequence[AnyRoot]) -> list[Root]:
+def _as_roots(roots: Sequence[AnyRoot]) -> list[questions.Root]:
     """Read places. Raises `TypeError` and `ValueError`."""
     if isinstance(roots, str):
         raise TypeError(f"roots are a list of places, not the text {roots!r}")
     return [_as_root(root) for root in roots]
 
 
-def _as_root(root: AnyRoot) -> Root:
+def _as_root(root: AnyRoot) -> questions.Root:
     if isinstance(root, Path) or (isinstance(root, str) and "://" not in root):
-        return Root(uri=Path(root).absolute().as_uri())
-    given = Root(uri=root) if isinstance(root, str) else root
+        return questions.Root(uri=Path(root).absolute().as_uri())
+    given = questions.Root(uri=root) if isinstance(root, str) else root
     if not given.uri.startswith("file://") or not is_uri(given.uri):
         raise ValueError(f"a root is a path or a file:// URI, such as Path.as_uri() writes, not {given.uri!r}")
     return given
