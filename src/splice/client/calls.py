@@ -21,7 +21,7 @@ from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from splice.client.clocks import Deadline
-from splice.client.connection import Connection, Opening, Terms
+from splice.client.connection import Connection, Opening
 from splice.client.lists import KnownTools
 from splice.client.notices import OnProgress, Reports
 from splice.client.questions import OPTION_OF, Answers
@@ -77,12 +77,12 @@ class Options(Struct, frozen=True):
     hear: Hear | None = None
     """Takes the notifications that belong to this request; None: like those that belong to none."""
 
-    def outgoing(self, row: Method[Any, Any], params: Any, terms: Terms, id: RequestId, hear: Hear) -> Outgoing:
+    def outgoing(self, row: Method[Any, Any], params: Any, to: Connection, id: RequestId, hear: Hear) -> Outgoing:
         """Write the request, stamped as the version demands."""
         token = None
         if self.progress is not None:
             hear, token = Reports(id, self.progress, hear), id
-        params.meta = terms.era.stamp(terms.stamp, token, self.meta)
+        params.meta = to.era.stamp(to.stamp, token, self.meta)
         name = None if row.named_by is None else getattr(params, row.named_by)
         return Outgoing(id, row.name, params, hear, name, self.mirrored or {})
 
@@ -111,7 +111,7 @@ class Calls:
         current: Callable[[], Connection],
         renew: Callable[[Connection], Awaitable[None]],
     ) -> None:
-        self._current = current
+        self.current = current
         self._renew = renew
         self._decoders: dict[str, msgspec.json.Decoder[Any]] = {
             kind: msgspec.json.Decoder(result) for each in chapters for kind, result in each.results.items()
@@ -127,11 +127,6 @@ class Calls:
         self.clocks = opening.clocks
         self.timeout = opening.timeout
         """How many seconds a call may take that does not say so itself."""
-
-    @property
-    def terms(self) -> Terms:
-        """The terms of the current connection. Raises `ConnectionClosed`."""
-        return self._current().terms
 
     def within(self, what: str, seconds: float | None) -> Deadline:
         """Limit everything in a `with` block to `seconds`, None: the client's own timeout."""
@@ -157,26 +152,32 @@ class Calls:
                 params.request_state, params.input_responses = result.request_state, None
                 if result.input_requests:
                     with self.clocks.stopped():
-                        params.input_responses = await self.answers.answer_all(result.input_requests, self.terms.facts)
+                        params.input_responses = await self.answers.answer_all(
+                            result.input_requests, self.current().facts
+                        )
                 else:
                     await asyncio.sleep(WAIT_SECONDS[min(rounds, len(WAIT_SECONDS) - 1)])
                 rounds += 1
 
     async def send(
-        self, row: Method[Any, Any], params: Any, options: Options = NO_OPTIONS, id: RequestId | None = None
+        self,
+        row: Method[Any, Any],
+        params: Any,
+        options: Options = NO_OPTIONS,
+        id: RequestId | None = None,
     ) -> Response:
         """Send one request and wait for its response. When the server has forgotten the session: once more in another.
 
         `params` is a Struct that belongs to this request, and is written to. It may take for ever. Raises
         `TransportError`, and `LocalProtocolError` for an argument that no header can mirror.
         """
-        if row is TOOLS_CALL and options.mirrored is None and self.terms.mirrors:
+        if row is TOOLS_CALL and options.mirrored is None and self.current().mirrors:
             return await self._send_mirrored(params, options)
         lost: Connection | None = None
         while True:
-            connection = self._current()
+            connection = self.current()
             number = self.next_id() if id is None else id
-            outgoing = options.outgoing(row, params, connection.terms, number, options.hear or self.hear)
+            outgoing = options.outgoing(row, params, connection, number, options.hear or self.hear)
             connection.running += 1
             try:
                 return await connection.link.exchange(outgoing)
@@ -215,7 +216,7 @@ class Calls:
 
     async def tools(self, options: Options = NO_OPTIONS) -> AsyncIterator[Tool]:
         """Yield all tools, and learn them."""
-        known, mirrors = self.known, self.terms.mirrors
+        known, mirrors = self.known, self.current().mirrors
         pages = self.items(TOOLS_LIST, "tools", lambda page: known.learn(page.tools, mirrors=mirrors), options)
         async for tool in pages:
             yield tool
@@ -229,7 +230,7 @@ class Calls:
         Nothing where the server did not declare the list, or declared what it does not serve. Raises
         `RemoteProtocolError` for a list that never ends.
         """
-        if getattr(self.terms.capabilities, capability) is None:
+        if getattr(self.current().capabilities, capability) is None:
             return
         cursor: str | None = None
         seen: set[str | None] = set()
@@ -243,26 +244,26 @@ class Calls:
             for item in of(page):
                 yield item
             cursor = page.next_cursor
-            if cursor is None or not (cursor or self.terms.facts.empty_cursor):
+            if cursor is None or not (cursor or self.current().facts.empty_cursor):
                 return
         raise RemoteProtocolError(f"The pages of {row.name} never end")
 
     async def notify(self, note: Notification) -> None:
         """Send a notification. Raises `TransportError`."""
-        connection = self._current()
+        connection = self.current()
         with Deadline(self.clocks, self.timeout, f"{note.method} could not be sent"):
             try:
                 await connection.link.notify(note)
             except SessionLost:
                 await self._renew(connection)
-                await self._current().link.notify(note)
+                await self.current().link.notify(note)
 
     def _error(self, response: Failure) -> RPCError:
         """Build the exception for an error response. If it says that we lack a capability, the text says how to get it.
 
         `message` stays what the server said.
         """
-        error, ours = error_of(response), self.terms.stamp.capabilities
+        error, ours = error_of(response), self.current().stamp.capabilities
         try:
             lacks = msgspec.convert(error.data, _Required).required_capabilities
         except msgspec.ValidationError:
@@ -282,7 +283,7 @@ class Calls:
             kind = _kind(raw)
         if kind is None or kind == COMPLETE:
             return row.read_result(raw, self._remark) if result is None else result
-        asks = kind == InputRequiredResult.result_type and row.may_ask and self.terms.asks_in_results
+        asks = kind == InputRequiredResult.result_type and row.may_ask and self.current().facts.request_meta
         decoder = _questions_decoder if asks else self._decoders.get(kind)
         if decoder is None:
             raise RemoteProtocolError(f"The result of {row.name} is of type {kind!r}, which is not allowed there")

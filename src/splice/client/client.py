@@ -21,13 +21,9 @@ from splice.client.notices import Change
 from splice.client.options import ClientOptions, check_timeout
 from splice.client.targets import AnyTarget, resolve
 from splice.errors import LocalProtocolError
-from splice.protocol import completion
+from splice.protocol import completion, jsonrpc, lifecycle, methods, notifications, wire
 from splice.protocol.capabilities import ServerCapabilities
-from splice.protocol.jsonrpc import Notification, Request, Response
-from splice.protocol.lifecycle import DISCOVER, PING
-from splice.protocol.methods import Method, Note
 from splice.protocol.narrow import narrow
-from splice.protocol.notifications import LOGGING_LEVELS, LoggingLevel
 from splice.protocol.prompts import PROMPTS_GET, PROMPTS_LIST, GetPromptParams, GetPromptResult, Prompt
 from splice.protocol.questions import ROOTS_CHANGED
 from splice.protocol.resources import (
@@ -42,12 +38,11 @@ from splice.protocol.resources import (
     ResourceTemplate,
 )
 from splice.protocol.tools import TOOLS_CALL, TOOLS_LIST, CallToolParams, CallToolResult, Tool
-from splice.protocol.wire import META_RULE, Implementation, NoParams, Params, is_meta
 from splice.transports.base import Hear
 
 __all__ = ["Change", "Client"]
 
-P = TypeVar("P", bound=Params)
+P = TypeVar("P", bound=wire.Params)
 N = TypeVar("N", bound=Struct)
 R = TypeVar("R", bound=Struct)
 T = TypeVar("T")
@@ -111,24 +106,24 @@ class Client:
     # What was agreed.
 
     @property
-    def server_info(self) -> Implementation:
+    def server_info(self) -> wire.Implementation:
         """Which program the server is; without a name if it does not say."""
-        return self._calls.terms.server
+        return self._calls.current().server
 
     @property
     def protocol_version(self) -> str:
         """The protocol version spoken."""
-        return self._calls.terms.facts.version
+        return self._calls.current().facts.version
 
     @property
     def capabilities(self) -> ServerCapabilities:
         """The server's capabilities: which features it offers."""
-        return self._calls.terms.capabilities
+        return self._calls.current().capabilities
 
     @property
     def instructions(self) -> str | None:
         """How to use the server, for the model."""
-        return self._calls.terms.instructions
+        return self._calls.current().instructions
 
     # Tools.
 
@@ -233,7 +228,7 @@ class Client:
 
     # Requests and notifications of any kind.
 
-    async def request(self, row: Method[P, R], params: P, **options: Unpack[RequestOptions]) -> R:
+    async def request(self, row: methods.Method[P, R], params: P, **options: Unpack[RequestOptions]) -> R:
         """Send a request of your own, and return its result, or one of a type that an extension adds.
 
         What may be answered with questions has `input_responses` and `request_state` among its params.
@@ -246,14 +241,14 @@ class Client:
         ours = replace(narrow(params, self.protocol_version))
         return await self._calls.request(row, ours, _read(options))
 
-    async def notify(self, row: Note[N], params: N | None = None) -> None:
+    async def notify(self, row: methods.Note[N], params: N | None = None) -> None:
         """Send a notification. Raises `LocalProtocolError` if the version has none of this kind."""
         self._check_exists(row)
         await self._calls.notify(
-            Notification(row.name, None if params is None else narrow(params, self.protocol_version))
+            jsonrpc.Notification(row.name, None if params is None else narrow(params, self.protocol_version))
         )
 
-    async def forward(self, request: Request, hear: Hear) -> Response:
+    async def forward(self, request: jsonrpc.Request, hear: Hear) -> jsonrpc.Response:
         """Pass a request on as it came, and return the response to it: what a proxy does.
 
         Params and result are not read, so no field is lost. In `_meta`, our version, capabilities and client info take
@@ -263,37 +258,38 @@ class Client:
         """
         return await forward(self._calls, request, hear)
 
-    def _check_exists(self, row: Note[Any]) -> None:
+    def _check_exists(self, row: methods.Note[Any]) -> None:
         if not row.exists(self.protocol_version):
             raise LocalProtocolError(f"{row.name} does not exist in protocol version {self.protocol_version}")
 
     def _need(self, capability: str) -> None:
         """Raise `LocalProtocolError` if the server did not declare a capability."""
         if getattr(self.capabilities, capability) is None:
-            name = self._calls.terms.server_name
+            name = self._calls.current().server_name
             raise LocalProtocolError(f"{name} did not declare the capability `{capability}`, so nothing was sent")
 
-    async def _all(self, listed: AsyncIterator[T], row: Method[Any, Any], options: RequestOptions) -> list[T]:
+    async def _all(self, listed: AsyncIterator[T], row: methods.Method[Any, Any], options: RequestOptions) -> list[T]:
         with self._calls.within(row.name, options.get("timeout")):
             return [item async for item in listed]
 
     # Everything else.
 
-    async def set_log_level(self, level: LoggingLevel) -> None:
+    async def set_log_level(self, level: notifications.LoggingLevel) -> None:
         """Say from which severity on `on_log` wants to hear of log messages."""
-        if level not in LOGGING_LEVELS:
-            raise ValueError(f"level must be one of {', '.join(LOGGING_LEVELS)}, not {level!r}")
+        if level not in notifications.LOGGING_LEVELS:
+            raise ValueError(f"level must be one of {', '.join(notifications.LOGGING_LEVELS)}, not {level!r}")
         self._need("logging")
         await self._conversation.set_log_level(level)
 
     async def ping(self, **options: Unpack[RequestOptions]) -> None:
         """Find out whether the server answers."""
-        row: Method[Any, Any] = PING if PING.exists(self.protocol_version) else DISCOVER
-        await self._calls.request(row, NoParams(), _read(options))
+        has_ping = lifecycle.PING.exists(self.protocol_version)
+        row: methods.Method[Any, Any] = lifecycle.PING if has_ping else lifecycle.DISCOVER
+        await self._calls.request(row, wire.NoParams(), _read(options))
 
     async def roots_changed(self) -> None:
         """Tell the server that `roots` would answer differently now. Since 2026-07-28 it asks whenever it needs to."""
-        if self._calls.terms.stamp.capabilities.roots is None:
+        if self._calls.current().stamp.capabilities.roots is None:
             raise LocalProtocolError("This client has no roots to change: pass roots= to Client")
         if ROOTS_CHANGED.exists(self.protocol_version):
             await self.notify(ROOTS_CHANGED)
@@ -304,6 +300,6 @@ def _read(options: RequestOptions) -> Options:
         return NO_OPTIONS
     check_timeout(options.get("timeout"))
     meta = options.get("meta")
-    if meta and not is_meta(meta):
-        raise ValueError(f"{meta!r} is not {META_RULE}")
+    if meta and not wire.is_meta(meta):
+        raise ValueError(f"{meta!r} is not {wire.META_RULE}")
     return Options(**options)

@@ -49,27 +49,20 @@ class Clocks:
 
     def arm(self, when: float) -> None:
         """Set the timer."""
-        self.close()
-        self.due = when
-        self._timer = asyncio.get_running_loop().call_at(when, self._ring)
-
-    def close(self) -> None:
-        """Leave nothing behind on the event loop."""
         if self._timer is not None:
             self._timer.cancel()
-            self._timer, self.due = None, FOR_EVER
+        self.due = when
+        self._timer = None if when == FOR_EVER else asyncio.get_running_loop().call_at(when, self._ring)
 
     def _ring(self) -> None:
         """End the requests whose time is up, and set the timer for the next one."""
-        self.close()
-        if self._stops:
-            return
-        now = asyncio.get_running_loop().time()
-        for deadline in [each for each in self.running if each.when <= now]:
-            deadline.expire()
-        due = min((each.when for each in self.running), default=FOR_EVER)
-        if due < FOR_EVER:
-            self.arm(due)
+        due = FOR_EVER
+        if self._stops == 0:
+            now = asyncio.get_running_loop().time()
+            for deadline in [each for each in self.running if each.when <= now]:
+                deadline.expire()
+            due = min((each.when for each in self.running), default=FOR_EVER)
+        self.arm(due)
 
 
 class Deadline(Stretch):

@@ -1,11 +1,8 @@
-"""The current connection: how client and server come to terms, and what happens when the server forgets the session.
+"""A connection, and how client and server come to terms on it.
 
 `Opening` probes, or shakes hands, or does the one after the other; what the outcome of a probe means is decided in
 `rules.negotiation`. Some programs do not survive a probe, with or without saying so: such a child is started again, and
 `initialize` is the first it hears. All of it together has one time limit.
-
-The `Connection` that comes of it never changes. When its session is lost, `Connector` puts another one in its place as
-a whole: a new link, on which new terms were agreed. The old link is closed once nothing runs on it any more.
 
 https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility-with-initialization-based-versions
 https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
@@ -19,27 +16,14 @@ from typing import TypeAlias
 import msgspec
 from msgspec import Raw, Struct, field
 
+from splice import errors
 from splice.client.clocks import FOR_EVER, Clocks, Deadline
 from splice.client.targets import Target
-from splice.errors import (
-    ConnectionClosed,
-    HTTPRefused,
-    MCPError,
-    RemoteProtocolError,
-    RequestTimeout,
-    RPCError,
-    SessionLost,
-    TransportError,
-)
-from splice.protocol import lifecycle
+from splice.protocol import jsonrpc, lenient, lifecycle, versions, wire
 from splice.protocol.capabilities import ClientCapabilities, ServerCapabilities
-from splice.protocol.jsonrpc import Failure, Notification, error_of
-from splice.protocol.lenient import Remarks
 from splice.protocol.narrow import narrow
-from splice.protocol.versions import FACTS, Facts
-from splice.protocol.wire import Implementation, NoParams
 from splice.rules import negotiation
-from splice.rules.eras import Era, Stamp, era_of, is_version_of_requests
+from splice.rules.eras import Era, Stamp, era_of
 from splice.transports.base import Link, Outgoing, Receiver
 
 PROBE_SECONDS = 3.0
@@ -56,22 +40,23 @@ own, a server that leaves instead of answering the probe gets a handshake on a n
 log = logging.getLogger("splice.client")
 
 
-class Terms(Struct, frozen=True, kw_only=True):
-    """Everything that was agreed on for one connection."""
+class Connection(Struct, eq=False, kw_only=True):
+    """A link, and everything that was agreed on for it."""
 
+    link: Link
     era: Era
-    facts: Facts
+    facts: versions.Facts
     stamp: Stamp
     """Our version, capabilities and name, for the requests of our own."""
     told: Mapping[str, Raw]
     """The same by keys of `_meta`, for requests that are passed on: without the log level, which is the sender's."""
-    asks_in_results: bool
-    """A result may be questions that are to be answered first."""
     mirrors: bool
     """HTTP headers repeat marked arguments."""
-    server: Implementation
+    server: wire.Implementation
     capabilities: ServerCapabilities
     instructions: str | None
+    running: int = 0
+    """How many requests wait for their response."""
 
     @property
     def server_name(self) -> str:
@@ -79,28 +64,19 @@ class Terms(Struct, frozen=True, kw_only=True):
         return self.server.name or "The server"
 
 
-class Connection(Struct, eq=False):
-    """A link and what was agreed on it."""
-
-    link: Link
-    terms: Terms
-    running: int = 0
-    """How many requests wait for their response."""
-
-
 _Verdict: TypeAlias = negotiation.Discovered | negotiation.Handshake | negotiation.Impossible
 
 Found: TypeAlias = lifecycle.DiscoverResult | lifecycle.InitializeResult
 
 
-def _server_of(found: Found) -> Implementation:
+def _server_of(found: Found) -> wire.Implementation:
     """Read who the server says it is; one that answers a probe need not say."""
     if isinstance(found, lifecycle.InitializeResult):
         return found.server_info
     try:
-        return msgspec.convert((found.meta or {}).get(lifecycle.META_SERVER_INFO), Implementation)
+        return msgspec.convert((found.meta or {}).get(lifecycle.META_SERVER_INFO), wire.Implementation)
     except msgspec.ValidationError:
-        return Implementation(name="", version="")
+        return wire.Implementation(name="", version="")
 
 
 class Opening(Struct):
@@ -109,7 +85,7 @@ class Opening(Struct):
     target: Target
     wanted: negotiation.Preference
     capabilities: ClientCapabilities
-    info: Implementation
+    info: wire.Implementation
     timeout: float
     receiver: Receiver
     clocks: Clocks = field(default_factory=Clocks)
@@ -125,24 +101,24 @@ class Opening(Struct):
         """
         link = await self._connect()
         try:
-            terms = await self._terms(link)
-            if terms is None:
+            connection = await self._agreed(link)
+            if connection is None:
                 await link.close()
                 link = await self._connect()
-                terms = await self._handshake(link)
+                connection = await self._handshake(link)
         except BaseException:
             self.shakes_hands = False
             await link.close()
             raise
-        self.shakes_hands = not terms.asks_in_results
-        return Connection(link, terms)
+        self.shakes_hands = lifecycle.INITIALIZED.exists(connection.facts.version)
+        return connection
 
     async def _connect(self) -> Link:
         link = await self.target.connect(self.receiver)
         self.clocks.excuse = link.excuse
         return link
 
-    async def _terms(self, link: Link) -> Terms | None:
+    async def _agreed(self, link: Link) -> Connection | None:
         """Probe, then shake hands if that is the way. None: both failed, and nothing but the probe may be to blame."""
         if self.shakes_hands or not self.wanted.probes:
             return await self._handshake(link)
@@ -150,42 +126,42 @@ class Opening(Struct):
         if isinstance(verdict, negotiation.Discovered):
             return await self._settle(link, verdict.version, verdict.discovery)
         if isinstance(verdict, negotiation.Impossible) or self.wanted.handshake is None:
-            failure = error_of(outcome) if isinstance(outcome, Failure) else outcome
-            if isinstance(verdict, negotiation.Impossible) and isinstance(failure, (TransportError, RPCError)):
-                raise failure
+            failure = jsonrpc.error_of(outcome) if isinstance(outcome, jsonrpc.Failure) else outcome
             cause = failure if isinstance(failure, Exception) else None
-            raise RemoteProtocolError(f"Cannot come to terms with {self.target.name}: {verdict.why}") from cause
+            if cause is not None and isinstance(verdict, negotiation.Impossible):
+                raise cause
+            raise errors.RemoteProtocolError(f"Cannot come to terms with {self.target.name}: {verdict.why}") from cause
         if self.target.kind in _SAYS_NOTHING:
             return await self._handshake(link)
-        if isinstance(outcome, ConnectionClosed):
+        if isinstance(outcome, errors.ConnectionClosed):
             return None
-        probed = min(PROBE_SECONDS, self.timeout / 2) if isinstance(outcome, RequestTimeout) else 0
+        probed = min(PROBE_SECONDS, self.timeout / 2) if isinstance(outcome, errors.RequestTimeout) else 0
         try:
             with Deadline(
                 self.clocks, (self.timeout - probed) * FIRST_START, f"No answer to {lifecycle.INITIALIZE.name}"
             ):
                 return await self._handshake(link)
-        except MCPError as error:
+        except errors.MCPError as error:
             log.info("%s is started again, for a handshake without a probe before it: %s", self.target.name, error)
             return None
 
-    async def _settle(self, link: Link, version: str, found: Found) -> Terms:
+    async def _settle(self, link: Link, version: str, found: Found) -> Connection:
         """Agree on a version, and begin to speak it."""
-        facts, stamp = FACTS[version], Stamp(version, self.capabilities, self.info)
+        facts, stamp = versions.FACTS[version], Stamp(version, self.capabilities, self.info)
         meta = era_of(facts).stamp(stamp, None, None)
         link.agree(facts)
         if lifecycle.INITIALIZED.exists(version):
             try:
-                await link.notify(Notification(lifecycle.INITIALIZED.name))
-            except (HTTPRefused, SessionLost) as error:  # requests will tell whether it matters
+                await link.notify(jsonrpc.Notification(lifecycle.INITIALIZED.name))
+            except (errors.HTTPRefused, errors.SessionLost) as error:  # requests will tell whether it matters
                 log.warning("%s did not take %s: %s", self.target.name, lifecycle.INITIALIZED.name, error)
         await link.listen()
-        return Terms(
+        return Connection(
+            link=link,
             era=era_of(facts),
             facts=facts,
             stamp=stamp,
             told={} if meta is None else msgspec.json.decode(meta, type=dict[str, Raw]),
-            asks_in_results=is_version_of_requests(version),
             mirrors=self.target.kind == "http" and facts.mirrored_headers,
             server=_server_of(found),
             capabilities=found.capabilities,
@@ -200,18 +176,18 @@ class Opening(Struct):
         Raises a `TransportError` that says nothing about the server.
         """
         version, http = corrected or self.wanted.probes[-1], self.target.kind == "http"
-        facts = FACTS[version]
+        facts = versions.FACTS[version]
         link.agree(facts)
         meta = era_of(facts).stamp(Stamp(version, self.capabilities, self.info), None, None)
         seconds = FOR_EVER if http or self.wanted.handshake is None else min(PROBE_SECONDS, self.timeout / 2)
-        probe = Outgoing(self.next_id(), lifecycle.DISCOVER.name, NoParams(meta=meta), self.receiver.hear)
+        probe = Outgoing(self.next_id(), lifecycle.DISCOVER.name, wire.NoParams(meta=meta), self.receiver.hear)
         outcome: negotiation.Outcome
         try:
             with Deadline(self.clocks, seconds, f"No answer to {lifecycle.DISCOVER.name}"):
                 outcome = await link.exchange(probe)
-        except (RequestTimeout, HTTPRefused, RemoteProtocolError) as error:
+        except (errors.RequestTimeout, errors.HTTPRefused, errors.RemoteProtocolError) as error:
             outcome = error
-        except TransportError as error:
+        except errors.TransportError as error:
             if self.target.kind in _SAYS_NOTHING:
                 raise
             outcome = error
@@ -222,7 +198,7 @@ class Opening(Struct):
 
     # The handshake.
 
-    async def _handshake(self, link: Link) -> Terms:
+    async def _handshake(self, link: Link) -> Connection:
         """Open a session. A server that asks for a probe instead gets another one."""
         offered, name = self.wanted.handshake or "", self.target.name
         link.agree(None)
@@ -231,18 +207,20 @@ class Opening(Struct):
         )
         request = Outgoing(self.next_id(), lifecycle.INITIALIZE.name, narrow(params, offered), self.receiver.hear)
         response = await link.exchange(request)
-        if not isinstance(response, Failure):
+        if not isinstance(response, jsonrpc.Failure):
             try:
-                result = lifecycle.INITIALIZE.read_result(response.result, Remarks(log))
-            except RemoteProtocolError as error:
-                raise RemoteProtocolError(f"{name} answered `initialize` with a malformed result: {error}") from error
+                result = lifecycle.INITIALIZE.read_result(response.result, lenient.Remarks(log))
+            except errors.RemoteProtocolError as error:
+                raise errors.RemoteProtocolError(
+                    f"{name} answered `initialize` with a malformed result: {error}"
+                ) from error
             version = negotiation.accept_counter_offer(result.protocol_version, self.wanted)
             return await self._settle(link, version, result)
         if self.wanted.probes and isinstance(negotiation.classify(response, self.wanted.probes), negotiation.Again):
             verdict, _ = await self._probe(link)
             if isinstance(verdict, negotiation.Discovered):
                 return await self._settle(link, verdict.version, verdict.discovery)
-        refusal, speaks = error_of(response), negotiation.offered_in(response.error)
+        refusal, speaks = jsonrpc.error_of(response), negotiation.offered_in(response.error)
         said = f"{refusal.message}; it speaks {', '.join(speaks)}" if speaks else refusal.message
         cause = refusal.__cause__ or refusal  # in one process: what the server failed of
-        raise RPCError.received(refusal.code, f"{name} refused to initialize: {said}", refusal.data) from cause
+        raise errors.RPCError.received(refusal.code, f"{name} refused to initialize: {said}", refusal.data) from cause

@@ -18,10 +18,8 @@ from splice.client.questions import Questions
 from splice.client.subscriptions import Subscriptions
 from splice.client.targets import Target
 from splice.errors import ConnectionClosed, LocalProtocolError, MCPError
+from splice.protocol import jsonrpc, notifications, versions
 from splice.protocol.capabilities import ClientCapabilities
-from splice.protocol.jsonrpc import Notification, Request, Response
-from splice.protocol.notifications import ACKNOWLEDGED, SET_LEVEL, TOOLS_CHANGED, LoggingLevel, SetLevelParams
-from splice.protocol.versions import FACTS, LATEST_HANDSHAKE
 from splice.rules.negotiation import preference
 from splice.rules.options import checked
 from splice.transports.base import Link
@@ -29,7 +27,7 @@ from splice.transports.tasks import Background
 
 CLOSED = "This client is closed; open it again to use it"
 
-DEFAULT_LOG_LEVEL: LoggingLevel = "info"
+DEFAULT_LOG_LEVEL: notifications.LoggingLevel = "info"
 
 TIMEOUT_SECONDS = 60.0
 
@@ -56,7 +54,7 @@ class Conversation:
         wanted, info = preference(options.get("protocol", "auto")), info_of(options)
         timeout = options.get("timeout", TIMEOUT_SECONDS)
         self._opening = Opening(target, wanted, capabilities, info, FOR_EVER if timeout is None else timeout, self)
-        self._log_level: LoggingLevel | None = DEFAULT_LOG_LEVEL if on_log else None
+        self._log_level: notifications.LoggingLevel | None = DEFAULT_LOG_LEVEL if on_log else None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._lock = asyncio.Lock()
         self._renewing = asyncio.Lock()
@@ -117,7 +115,7 @@ class Conversation:
         if under_way is not None:
             under_way.end(ConnectionClosed(CLOSED))
         async with self._leaving:
-            self._opening.clocks.close()
+            self._opening.clocks.arm(FOR_EVER)
             self.calls.known = KnownTools()
             try:
                 await self.subscriptions.close()
@@ -179,7 +177,7 @@ class Conversation:
 
     async def _announce(self) -> None:
         """Say what a new connection does not know. Trouble is logged."""
-        if self._log_level is not None and self.calls.terms.capabilities.logging is not None:
+        if self._log_level is not None and self.calls.current().capabilities.logging is not None:
             try:
                 await self.set_log_level(self._log_level)
             except MCPError as error:
@@ -188,30 +186,30 @@ class Conversation:
 
     # The log level, which a session or each request carries.
 
-    async def set_log_level(self, level: LoggingLevel) -> None:
+    async def set_log_level(self, level: notifications.LoggingLevel) -> None:
         """Let the server know which log messages are wanted. Raises what a request raises."""
         calls, self._log_level = self.calls, level
-        if SET_LEVEL.exists(calls.terms.facts.version):
-            await calls.request(SET_LEVEL, SetLevelParams(level=level))
+        if notifications.SET_LEVEL.exists(calls.current().facts.version):
+            await calls.request(notifications.SET_LEVEL, notifications.SetLevelParams(level=level))
         else:
-            calls.terms.stamp.log_level = level
+            calls.current().stamp.log_level = level
 
     # What the server begins: this is the `Receiver` of the link.
 
-    async def hear(self, note: Notification) -> None:
+    async def hear(self, note: jsonrpc.Notification) -> None:
         """Take a notification that belongs to no request."""
-        if note.method == ACKNOWLEDGED.name:
+        if note.method == notifications.ACKNOWLEDGED.name:
             self.subscriptions.acknowledge(note)
             return
-        if note.method == TOOLS_CHANGED.name:
+        if note.method == notifications.TOOLS_CHANGED.name:
             self.calls.known = KnownTools()
         if note.method in CHANGES and self._connection and not self.subscriptions.owns(note):
             log.warning("ignored a %s that belongs to no subscription", note.method)
             return
-        await self._notices.hear(note, None if self._connection is None else self._connection.terms.facts.version)
+        await self._notices.hear(note, None if self._connection is None else self._connection.facts.version)
 
-    async def answer(self, request: Request) -> Response:
+    async def answer(self, request: jsonrpc.Request) -> jsonrpc.Response:
         """Answer a question, while no time passes for the requests that wait."""
-        facts = self._connection.terms.facts if self._connection else FACTS[LATEST_HANDSHAKE]
+        facts = self._connection.facts if self._connection else versions.FACTS[versions.LATEST_HANDSHAKE]
         with self._opening.clocks.stopped():
             return await self.calls.answers.answer(request, facts)

@@ -9,19 +9,17 @@ from typing import Any
 from msgspec import Raw, Struct
 
 from splice.client.calls import Calls, Options
-from splice.client.connection import Terms
+from splice.client.connection import Connection
 from splice.errors import InvalidParams
+from splice.protocol import prompts, resources, tools
 from splice.protocol.jsonrpc import MaybeRaw, Notification, Request, RequestId, Response, failure, raw
 from splice.protocol.methods import Method, Note
 from splice.protocol.notifications import PROGRESS, ProgressToken
-from splice.protocol.prompts import PROMPTS_GET
-from splice.protocol.resources import RESOURCES_READ
-from splice.protocol.tools import TOOLS_CALL
 from splice.protocol.wire import Params, Result
 from splice.rules.meta import replace_token, restamp
 from splice.transports.base import Hear, Outgoing
 
-_NAMED: dict[str, Method[Any, Any]] = {row.name: row for row in (TOOLS_CALL, PROMPTS_GET, RESOURCES_READ)}
+_NAMED = {row.name: row for row in (tools.TOOLS_CALL, prompts.PROMPTS_GET, resources.RESOURCES_READ)}
 
 
 class _About(Struct):
@@ -41,8 +39,8 @@ class _PassedOn(Options, frozen=True):
     whole: Raw | None = None
     """The params as they came."""
 
-    def outgoing(self, row: Method[Any, Any], params: Any, terms: Terms, id: RequestId, hear: Hear) -> Outgoing:
-        stamped, token = restamp(self.whole, terms.told, id)
+    def outgoing(self, row: Method[Any, Any], params: Any, to: Connection, id: RequestId, hear: Hear) -> Outgoing:
+        stamped, token = restamp(self.whole, to.told, id)
         if token is not None:
             hear = _Relay(id, token, hear)
         name = None if row.named_by is None else getattr(params, row.named_by)

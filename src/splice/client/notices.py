@@ -12,9 +12,7 @@ from typing import Any, Literal, TypeAlias, TypeVar, cast
 from msgspec import Struct
 
 from splice.errors import InvalidParams
-from splice.protocol.jsonrpc import Notification, RequestId
-from splice.protocol.methods import Note
-from splice.protocol.notifications import LISTS, LOG_MESSAGE, PROGRESS, RESOURCE_UPDATED, LogParams
+from splice.protocol import jsonrpc, methods, notifications
 from splice.rules.extensions import Extension, Heard, heard
 from splice.transports.base import Hear
 
@@ -35,12 +33,12 @@ class Change(Struct, frozen=True):
     """Which resource."""
 
 
-_CHANGES: dict[str, Note[Any]] = {**LISTS, "resource": RESOURCE_UPDATED}
+_CHANGES: dict[str, methods.Note[Any]] = {**notifications.LISTS, "resource": notifications.RESOURCE_UPDATED}
 
 CHANGES = frozenset(row.name for row in _CHANGES.values())
 """The notifications that a client hears because it asked for them."""
 
-OnLog: TypeAlias = Callable[[LogParams], Awaitable[None] | None]
+OnLog: TypeAlias = Callable[[notifications.LogParams], Awaitable[None] | None]
 OnChange: TypeAlias = Callable[[Change], Awaitable[None] | None]
 OnProgress: TypeAlias = Callable[[float, float | None, str | None], Awaitable[None] | None]
 
@@ -53,19 +51,26 @@ async def call(function: Callable[..., Awaitable[T] | T], *arguments: Any) -> T:
     return result
 
 
+async def _tell(method: str, function: Callable[..., Awaitable[None] | None], *arguments: Any) -> None:
+    try:
+        await call(function, *arguments)
+    except Exception:
+        log.exception("a callback failed that was told of %s", method)
+
+
 class Notices:
     """Everything the client is told of, put together from log messages, changes and the notes of extensions."""
 
     def __init__(
         self, on_log: OnLog | None = None, on_change: OnChange | None = None, extensions: Iterable[Extension[Any]] = ()
     ) -> None:
-        notes = [Heard(LOG_MESSAGE, on_log)] if on_log else []
+        notes = [Heard(notifications.LOG_MESSAGE, on_log)] if on_log else []
         if on_change:
             notes += [Heard(row, partial(_change, on_change, kind)) for kind, row in _CHANGES.items()]
         ours = Extension[Any]("", notes=notes)
         self._heard = heard((ours, *extensions))
 
-    async def hear(self, note: Notification, version: str | None = None) -> None:
+    async def hear(self, note: jsonrpc.Notification, version: str | None = None) -> None:
         """Take one notification. Never raises.
 
         What does not exist in `version`, the one spoken, is not heard. None: it is being agreed on.
@@ -75,10 +80,7 @@ class Notices:
             return
         params = read(entry.row, note)
         if params is not None:
-            try:
-                await call(entry.hear, params)
-            except Exception:
-                log.exception("a callback failed that was told of %s", note.method)
+            await _tell(note.method, entry.hear, params)
 
 
 def _change(on_change: OnChange, kind: str, params: Any) -> Awaitable[None] | None:
@@ -88,27 +90,24 @@ def _change(on_change: OnChange, kind: str, params: Any) -> Awaitable[None] | No
 class Reports(Struct):
     """Takes the notifications of one request whose caller wants to hear of progress, which only ever grows."""
 
-    token: RequestId
+    token: jsonrpc.RequestId
     callback: OnProgress
     otherwise: Hear
     last: float = float("-inf")
 
-    async def __call__(self, note: Notification) -> None:
+    async def __call__(self, note: jsonrpc.Notification) -> None:
         """Take one notification. Never raises."""
-        if note.method != PROGRESS.name:
+        if note.method != notifications.PROGRESS.name:
             await self.otherwise(note)
             return
-        params = read(PROGRESS, note)
+        params = read(notifications.PROGRESS, note)
         if params is None or params.progress_token != self.token or params.progress <= self.last:
             return
         self.last = params.progress
-        try:
-            await call(self.callback, params.progress, params.total, params.message)
-        except Exception:
-            log.exception("a progress callback failed")
+        await _tell(note.method, self.callback, params.progress, params.total, params.message)
 
 
-def read(row: Note[P], note: Notification) -> P | None:
+def read(row: methods.Note[P], note: jsonrpc.Notification) -> P | None:
     """Read the params of a notification; None when they do not fit, which is logged."""
     try:
         return row.read_params(note.params)

@@ -18,15 +18,9 @@ from msgspec import Raw, Struct
 
 from splice.client.notices import call
 from splice.errors import InternalError, InvalidParams, LocalProtocolError, MethodNotFound, RPCError, Unanswered
-from splice.protocol import questions
+from splice.protocol import jsonrpc, lifecycle, methods, questions, uri, versions, wire
 from splice.protocol.capabilities import ElicitationCapability, RootsCapability, SamplingCapability
 from splice.protocol.content import TextContent
-from splice.protocol.jsonrpc import Request, Response, Success, failure, raw
-from splice.protocol.lifecycle import PING
-from splice.protocol.methods import Method
-from splice.protocol.uri import is_uri
-from splice.protocol.versions import Facts
-from splice.protocol.wire import EmptyResult
 from splice.rules.extensions import AnyCapabilities, Extension, Served, served
 from splice.schema.forms import apply_defaults
 
@@ -58,7 +52,7 @@ class Question:
 
     __slots__ = ("facts", "params", "raw", "row")
 
-    def __init__(self, row: Method[Any, Any], params: Raw | None, facts: Facts) -> None:
+    def __init__(self, row: methods.Method[Any, Any], params: Raw | None, facts: versions.Facts) -> None:
         self.row = row
         self.raw = params
         """The params as they came; None when there are none."""
@@ -74,22 +68,24 @@ class Answers:
     def __init__(self, extensions: Iterable[Extension[Question]]) -> None:
         self._served = served(extensions)
 
-    async def answer(self, request: Request, facts: Facts) -> Response:
+    async def answer(self, request: jsonrpc.Request, facts: versions.Facts) -> jsonrpc.Response:
         """Answer a request that the server sent. Never raises, but for being cancelled."""
         try:
             each = self._served.get(request.method)
             if each is None or not each.row.exists(facts.version):
                 raise MethodNotFound(f"Method not found: {request.method}")  # noqa: TRY301 - one way out for all refusals
-            return Success(request.id, await each.answer(Question(each.row, request.params, facts)))
+            return jsonrpc.Success(request.id, await each.answer(Question(each.row, request.params, facts)))
         except RPCError as error:
-            return failure(request.id, error)
+            return jsonrpc.failure(request.id, error)
         except Exception as error:
             log.exception("the handler of %s failed", request.method)
-            response = failure(request.id, InternalError(f"The client's handler failed: {type(error).__name__}"))
+            response = jsonrpc.failure(
+                request.id, InternalError(f"The client's handler failed: {type(error).__name__}")
+            )
             response.cause = error
             return response
 
-    async def answer_all(self, asked: Mapping[str, questions.InputRequest], facts: Facts) -> dict[str, Raw]:
+    async def answer_all(self, asked: Mapping[str, questions.InputRequest], facts: versions.Facts) -> dict[str, Raw]:
         """Answer the questions of a result, one after the other, as a person would.
 
         Raises `Unanswered` for a question that nothing answers, or that is refused, and what a handler raises.
@@ -97,12 +93,12 @@ class Answers:
         answers: dict[str, Raw] = {}
         for key, request in asked.items():
             each = self._served.get(request.method)
-            if each is None or each.row is PING:
+            if each is None or each.row is lifecycle.PING:
                 kind = _KINDS.get(request.method)
                 advice = f"; pass {kind.option}= to Client" if kind else ""
                 raise Unanswered(f"The server asks for {request.method}, which nothing here answers{advice}")
             try:
-                answers[key] = raw(await each.answer(Question(each.row, request.params, facts)))
+                answers[key] = jsonrpc.raw(await each.answer(Question(each.row, request.params, facts)))
             except RPCError as error:
                 raise Unanswered(f"{request.method} was not answered: {error}") from error
         return answers
@@ -119,7 +115,7 @@ class Questions(Extension[Question]):
         given = {"on_elicit": on_elicit, "on_sample": on_sample, "roots": roots}
         self._kinds = [kind for kind in _KINDS.values() if given[kind.option] is not None]
         ours = [Served(kind.row, partial(kind.answer, given[kind.option])) for kind in self._kinds]
-        super().__init__("", methods=[Served(PING, _pong), *ours])
+        super().__init__("", methods=[Served(lifecycle.PING, _pong), *ours])
 
     def declare(self, capabilities: AnyCapabilities) -> None:
         """Declare what there are functions for. What a version lacks is still to be left out."""
@@ -177,14 +173,14 @@ async def _list_roots(roots: Roots, _: Question) -> questions.ListRootsResult:
     return questions.ListRootsResult(roots=_as_roots(await call(roots) if callable(roots) else roots))
 
 
-async def _pong(_: Question) -> EmptyResult:
-    return EmptyResult()
+async def _pong(_: Question) -> wire.EmptyResult:
+    return wire.EmptyResult()
 
 
 class _Kind(Struct, frozen=True):
     """A kind of question."""
 
-    row: Method[Any, Any]
+    row: methods.Method[Any, Any]
     option: str
     """The option of `Client` that makes it answerable."""
     answer: Callable[[Any, Question], Awaitable[Any]]
@@ -231,6 +227,6 @@ def _as_root(root: AnyRoot) -> questions.Root:
     if isinstance(root, Path) or (isinstance(root, str) and "://" not in root):
         return questions.Root(uri=Path(root).absolute().as_uri())
     given = questions.Root(uri=root) if isinstance(root, str) else root
-    if not given.uri.startswith("file://") or not is_uri(given.uri):
+    if not given.uri.startswith("file://") or not uri.is_uri(given.uri):
         raise ValueError(f"a root is a path or a file:// URI, such as Path.as_uri() writes, not {given.uri!r}")
     return given

@@ -14,11 +14,8 @@ import logging
 from splice.client.calls import NO_OPTIONS, Calls, Options
 from splice.client.notices import read
 from splice.errors import ConnectionClosed, LocalProtocolError, MCPError, RPCError
-from splice.protocol import notifications, resources
-from splice.protocol.jsonrpc import Failure, Notification, RequestId, error_of
-from splice.protocol.lifecycle import META_SUBSCRIPTION_ID
+from splice.protocol import jsonrpc, lifecycle, notifications, resources, wire
 from splice.protocol.notifications import LISTS, SUBSCRIPTIONS_LISTEN, SubscriptionFilter
-from splice.protocol.wire import NoteParams
 from splice.transports.tasks import Background
 
 ACKNOWLEDGE_SECONDS = 10.0
@@ -33,12 +30,10 @@ log = logging.getLogger("splice.client")
 class Listening:
     """One stream of changes. It begins at once, in a task of its own; the user is told in `background`."""
 
-    def __init__(self, calls: Calls, wanted: SubscriptionFilter, background: Background, *, reconnects: bool) -> None:
-        self._calls = calls
+    def __init__(self, of: "Subscriptions", wanted: SubscriptionFilter) -> None:
+        self._of = of
         self._wanted = wanted
-        self._background = background
-        self._reconnects = reconnects
-        self.id: RequestId = 0
+        self.id: jsonrpc.RequestId = 0
         """The id of the request that opened the stream, which each of its changes repeats."""
         self._failures = 0
         loop = asyncio.get_running_loop()
@@ -50,7 +45,7 @@ class Listening:
 
         Raises `RPCError` when it refuses, and `ConnectionClosed`.
         """
-        seconds = min(ACKNOWLEDGE_SECONDS, self._calls.timeout / 2)
+        seconds = min(ACKNOWLEDGE_SECONDS, self._of.calls.timeout / 2)
         await asyncio.wait((self._honoured, self._task), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         if self._honoured.done():
             return self._honoured.result()
@@ -73,34 +68,34 @@ class Listening:
         """Listen for as long as the stream can be restored, and return why it cannot."""
         options = Options(hear=self._hear)
         while True:
-            self.id = self._calls.next_id()
+            self.id = self._of.calls.next_id()
             params = notifications.ListenParams(notifications=self._wanted)
             error: MCPError = ConnectionClosed("The server has ended the stream of changes")
             try:
-                response = await self._calls.send(SUBSCRIPTIONS_LISTEN, params, options, self.id)
-                if isinstance(response, Failure):
-                    error = error_of(response)
+                response = await self._of.calls.send(SUBSCRIPTIONS_LISTEN, params, options, self.id)
+                if isinstance(response, jsonrpc.Failure):
+                    error = jsonrpc.error_of(response)
             except MCPError as failed:
                 error = failed
-            if not self._honoured.done() or not self._reconnects or isinstance(error, RPCError):
+            if not self._honoured.done() or not self._of.reconnects or isinstance(error, RPCError):
                 log.info("hearing of changes has ended: %s", error)
                 return error
             await asyncio.sleep(RECONNECT_SECONDS[min(self._failures, len(RECONNECT_SECONDS) - 1)])
             self._failures += 1
 
-    async def _hear(self, note: Notification) -> None:
+    async def _hear(self, note: jsonrpc.Notification) -> None:
         """Take a notification of the stream, which must not end with what the user does about it."""
-        self._background.start(self._calls.hear(note))
+        self._of.background.start(self._of.calls.hear(note))
 
 
 class Subscriptions:
     """The resources whose changes are wanted; with `lists`, changes of lists are wanted too."""
 
     def __init__(self, calls: Calls, background: Background, *, lists: bool, reconnects: bool) -> None:
-        self._calls = calls
-        self._background = background
+        self.calls = calls
+        self.background = background
         self._lists = lists
-        self._reconnects = reconnects
+        self.reconnects = reconnects
         self._uris: dict[str, None] = {}
         self._lock = asyncio.Lock()
         self._open: set[Listening] = set()
@@ -111,12 +106,12 @@ class Subscriptions:
 
         Raises `LocalProtocolError` if the server does not tell, and all that a request raises.
         """
-        terms = self._calls.terms
-        capability = terms.capabilities.resources
+        server = self.calls.current()
+        capability = server.capabilities.resources
         if capability is None or not capability.subscribe:
-            raise LocalProtocolError(f"{terms.server_name} does not tell when resources change")
-        if resources.RESOURCES_SUBSCRIBE.exists(terms.facts.version):
-            await self._calls.request(resources.RESOURCES_SUBSCRIBE, resources.SubscribeParams(uri=uri), options)
+            raise LocalProtocolError(f"{server.server_name} does not tell when resources change")
+        if resources.RESOURCES_SUBSCRIBE.exists(server.facts.version):
+            await self.calls.request(resources.RESOURCES_SUBSCRIBE, resources.SubscribeParams(uri=uri), options)
             self._uris[uri] = None
         elif uri not in self._uris:
             self._uris[uri] = None
@@ -127,12 +122,12 @@ class Subscriptions:
                 raise
             if honoured is not None and uri not in (honoured.resource_subscriptions or ()):
                 del self._uris[uri]
-                raise LocalProtocolError(f"{terms.server_name} does not tell when {uri} changes")
+                raise LocalProtocolError(f"{server.server_name} does not tell when {uri} changes")
 
     async def remove(self, uri: str, options: Options = NO_OPTIONS) -> None:
         """Hear no more of a resource. Raises what a request raises."""
-        if resources.RESOURCES_UNSUBSCRIBE.exists(self._calls.terms.facts.version):
-            await self._calls.request(resources.RESOURCES_UNSUBSCRIBE, resources.UnsubscribeParams(uri=uri), options)
+        if resources.RESOURCES_UNSUBSCRIBE.exists(self.calls.current().facts.version):
+            await self.calls.request(resources.RESOURCES_UNSUBSCRIBE, resources.UnsubscribeParams(uri=uri), options)
             self._uris.pop(uri, None)
         elif uri in self._uris:
             del self._uris[uri]
@@ -141,11 +136,11 @@ class Subscriptions:
     async def announce(self) -> None:
         """Ask for what is wanted, on a connection that knows nothing yet. Trouble is logged."""
         try:
-            if SUBSCRIPTIONS_LISTEN.exists(self._calls.terms.facts.version):
+            if SUBSCRIPTIONS_LISTEN.exists(self.calls.current().facts.version):
                 await self._listen_anew()
             else:
                 for uri in tuple(self._uris):
-                    await self._calls.request(resources.RESOURCES_SUBSCRIBE, resources.SubscribeParams(uri=uri))
+                    await self.calls.request(resources.RESOURCES_SUBSCRIBE, resources.SubscribeParams(uri=uri))
         except MCPError as error:
             log.warning("cannot hear of changes: %s", error)
 
@@ -155,29 +150,29 @@ class Subscriptions:
         for listening in tuple(self._open):
             await self._leave(listening)
 
-    def acknowledge(self, note: Notification) -> None:
+    def acknowledge(self, note: jsonrpc.Notification) -> None:
         """Take an acknowledgment of one of the open streams."""
         params = read(notifications.ACKNOWLEDGED, note)
         listening = self._named_in(params)
         if params is not None and listening is not None:
             listening.acknowledge(params.notifications)
 
-    def owns(self, note: Notification) -> bool:
+    def owns(self, note: jsonrpc.Notification) -> bool:
         """Tell whether a change was asked for: in a session all are; since then, it names one of the open streams."""
-        if not SUBSCRIPTIONS_LISTEN.exists(self._calls.terms.facts.version):
+        if not SUBSCRIPTIONS_LISTEN.exists(self.calls.current().facts.version):
             return True
         return self._named_in(read(notifications.TOOLS_CHANGED, note)) is not None  # all changes have `_meta`
 
-    def _named_in(self, params: NoteParams | None) -> Listening | None:
+    def _named_in(self, params: wire.NoteParams | None) -> Listening | None:
         """Find the stream that a notification names."""
-        name = None if params is None else (params.meta or {}).get(META_SUBSCRIPTION_ID)
+        name = None if params is None else (params.meta or {}).get(lifecycle.META_SUBSCRIPTION_ID)
         return next((listening for listening in self._open if listening.id == name), None)
 
     def _filter(self) -> SubscriptionFilter | None:
         """Write down what is wanted, of what the server has; None when that is nothing."""
         wanted = SubscriptionFilter(resource_subscriptions=list(self._uris) or None)
         for kind in LISTS if self._lists else ():
-            capability = getattr(self._calls.terms.capabilities, kind)
+            capability = getattr(self.calls.current().capabilities, kind)
             if capability is not None and capability.list_changed:
                 setattr(wanted, f"{kind}_list_changed", True)
         return None if wanted == SubscriptionFilter() else wanted
@@ -190,7 +185,7 @@ class Subscriptions:
         async with self._lock:
             wanted, old, honoured = self._filter(), tuple(self._open), None
             if wanted is not None:
-                new = Listening(self._calls, wanted, self._background, reconnects=self._reconnects)
+                new = Listening(self, wanted)
                 self._open.add(new)
                 try:
                     honoured = await new.begun()
@@ -200,7 +195,7 @@ class Subscriptions:
                 for kind in LISTS if honoured is not None else ():
                     flag = f"{kind}_list_changed"
                     if getattr(wanted, flag) and not getattr(honoured, flag):
-                        name = self._calls.terms.server_name
+                        name = self.calls.current().server_name
                         log.warning("%s does not tell when its list of %s changes, as it declared", name, kind)
             for listening in old:
                 await self._leave(listening)
