@@ -46,11 +46,8 @@ COMPLETE = "complete"
 MAX_PAGES = 10_000
 """How many pages a list may have. A server that goes on after that is not counting on being read."""
 
-MAX_ROUNDS = 16
-"""How often one request may come back with questions."""
-
-WAIT_SECONDS = (0.0, 0.1, 0.2, 0.5, 1.0, 2.0)
-"""How long to wait before asking again when the server only says: later."""
+WAIT_SECONDS = (0.0, 0.1, 0.2, 0.5, 1.0, *11 * (2.0,))
+"""How long to wait before each further round of a request when the server only says: later. Then it is given up."""
 
 
 class RequestOptions(TypedDict, total=False):
@@ -138,17 +135,14 @@ class Calls:
         Raises `RPCError` for an error response, `TransportError`, `RemoteProtocolError`, `Unanswered` for a question
         that nothing answers, and what a handler raises.
         """
-        rounds = 0
         with self.within(row.name, options.timeout):
-            while True:
+            for seconds in WAIT_SECONDS:
                 response = await self.send(row, params, options)
                 if isinstance(response, Failure):
                     raise self._error(response)
                 result = self._read(row, response.result)
                 if not isinstance(result, InputRequiredResult):
                     return result
-                if rounds == MAX_ROUNDS:
-                    raise RemoteProtocolError(f"The server still has questions after {MAX_ROUNDS} rounds of {row.name}")
                 params.request_state, params.input_responses = result.request_state, None
                 if result.input_requests:
                     with self.clocks.stopped():
@@ -156,8 +150,8 @@ class Calls:
                             result.input_requests, self.current().facts
                         )
                 else:
-                    await asyncio.sleep(WAIT_SECONDS[min(rounds, len(WAIT_SECONDS) - 1)])
-                rounds += 1
+                    await asyncio.sleep(seconds)
+        raise RemoteProtocolError(f"The server still has questions after {len(WAIT_SECONDS)} rounds of {row.name}")
 
     async def send(
         self,
@@ -194,17 +188,8 @@ class Calls:
                 connection.running -= 1
             await self._renew(lost)
 
-    async def _send_mirrored(self, params: Any, options: Options) -> Response:
+    async def _send_mirrored(self, params: Any, options: Options, *, again: bool = True) -> Response:
         """Call a tool with the headers that mirror its arguments; once more if they are not those that it wants."""
-        headers = await self._headers(params)
-        response = await self.send(TOOLS_CALL, params, replace(options, mirrored=headers))
-        if isinstance(response, Failure) and response.error.code == HEADER_MISMATCH:
-            self.known = KnownTools()  # the schema may have changed
-            headers = await self._headers(params)
-            response = await self.send(TOOLS_CALL, params, replace(options, mirrored=headers))
-        return response
-
-    async def _headers(self, params: Any) -> Mapping[str, str]:
         known = self.known
         if not known.complete:
             try:
@@ -212,7 +197,12 @@ class Calls:
                     pass
             except RPCError:  # the server lists no tools: there is nothing to know
                 known.complete = True
-        return known.headers(params.name, params.arguments)
+        mirroring = replace(options, mirrored=known.headers(params.name, params.arguments))
+        response = await self.send(TOOLS_CALL, params, mirroring)
+        if again and isinstance(response, Failure) and response.error.code == HEADER_MISMATCH:
+            self.known = KnownTools()  # the schema may have changed
+            response = await self._send_mirrored(params, options, again=False)
+        return response
 
     async def tools(self, options: Options = NO_OPTIONS) -> AsyncIterator[Tool]:
         """Yield all tools, and learn them."""

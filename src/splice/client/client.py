@@ -13,12 +13,11 @@ import msgspec
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
-from splice.client.arguments import written
 from splice.client.calls import NO_OPTIONS, Options, RequestOptions
 from splice.client.conversation import Conversation
 from splice.client.forwarding import forward
 from splice.client.notices import Change
-from splice.client.options import ClientOptions, check_timeout
+from splice.client.options import OPTIONS, ClientOptions, written
 from splice.client.targets import AnyTarget, resolve
 from splice.errors import LocalProtocolError
 from splice.protocol import completion, jsonrpc, lifecycle, methods, notifications, wire
@@ -38,6 +37,7 @@ from splice.protocol.resources import (
     ResourceTemplate,
 )
 from splice.protocol.tools import TOOLS_CALL, TOOLS_LIST, CallToolParams, CallToolResult, Tool
+from splice.rules.options import checked
 from splice.transports.base import Hear
 
 __all__ = ["Change", "Client"]
@@ -298,7 +298,7 @@ class Client:
 def _read(options: RequestOptions) -> Options:
     if not options:
         return NO_OPTIONS
-    check_timeout(options.get("timeout"))
+    checked("a request", {"timeout": options.get("timeout")}, OPTIONS)
     meta = options.get("meta")
     if meta and not wire.is_meta(meta):
         raise ValueError(f"{meta!r} is not {wire.META_RULE}")

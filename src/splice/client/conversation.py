@@ -111,9 +111,8 @@ class Conversation:
     async def _let_go(self) -> None:
         """Leave nothing of the last connection. Whoever opens another waits until that is done."""
         self._connection = None
-        under_way, self._under_way = self._under_way, None
-        if under_way is not None:
-            under_way.end(ConnectionClosed(CLOSED))
+        if self._under_way is not None:
+            self._under_way.end(ConnectionClosed(CLOSED))
         async with self._leaving:
             self._opening.clocks.arm(FOR_EVER)
             self.calls.known = KnownTools()
@@ -140,18 +139,16 @@ class Conversation:
 
     async def _opened(self) -> Connection:
         """Connect and come to terms. Raises as `Opening.open` does, and `ConnectionClosed` when closed meanwhile."""
-        if self._closed:
-            raise ConnectionClosed(CLOSED)
-        self._under_way = stretch = self._time_to_open()
+        self._under_way = self._time_to_open()
         try:
-            with stretch:
+            with self._under_way:
                 connection = await self._opening.open()
-            self._links.add(connection.link)
-            if self._under_way is not stretch:  # closed from within the opening's own task, which `end` cannot end
-                await connection.link.close()
-                raise ConnectionClosed(CLOSED)
         finally:
             self._under_way = None
+        if self._closed:  # from within the opening's own task, which `end` cannot end
+            await connection.link.close()
+            raise ConnectionClosed(CLOSED)
+        self._links.add(connection.link)
         return connection
 
     async def _renew(self, lost: Connection) -> None:

@@ -1,13 +1,22 @@
-"""The options of a client, each checked where it is given."""
+"""What a user gives a client: its options and the arguments of tools, each checked where it is given.
 
-from collections.abc import Callable, Sequence
-from typing import TypedDict
+Callers pass what they have as arguments: dataclasses, attrs classes, Structs and pydantic models, at any depth. What
+JSON cannot say is refused by the name of its argument; a float that is not a number would leave as null.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypedDict
+
+import msgspec
+from msgspec import Raw
 
 from splice.client.notices import OnChange, OnLog
 from splice.client.questions import OnElicit, OnSample, Question, Roots
+from splice.errors import LocalProtocolError
 from splice.protocol.wire import Implementation
 from splice.rules.extensions import Extension
-from splice.rules.options import Option, checked
+from splice.rules.options import Option
 
 VERSION = "0.1.0"
 """This package's. A constant, since asking the package's metadata takes longer than all other imports."""
@@ -44,14 +53,40 @@ OPTIONS: dict[str, Option] = {
 }
 
 
-def check_timeout(seconds: float | None) -> None:
-    """Check the time limit of one request. Raises `TypeError` and `ValueError`."""
-    checked("a request", {"timeout": seconds}, OPTIONS)
-
-
 def info_of(options: ClientOptions) -> Implementation:
     """Tell how a client introduces itself. Raises `TypeError` for a name said twice, or a version of nothing."""
     name, version, info = options.get("name"), options.get("version"), options.get("info")
     if (version and not name) or (name and info):
         raise TypeError("a client introduces itself by name= (and version=), or by info= that has both")
     return Implementation(name=name, version=version or "") if name else info or INFO
+
+
+def _plain(value: Any) -> Any:
+    if not hasattr(value, "model_dump"):
+        raise TypeError(f"{type(value).__name__} has no JSON form")
+    return value.model_dump(mode="json", by_alias=True)
+
+
+_encoder = msgspec.json.Encoder(enc_hook=_plain)
+
+
+def written(tool: str, arguments: Mapping[str, Any]) -> Raw:
+    """Write the arguments of a tool as JSON. Raises `LocalProtocolError`."""
+    try:
+        text = _encoder.encode(arguments)
+        if b"null" in text:
+            _check_numbers(arguments)
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        for name, value in arguments.items() if len(arguments) > 1 else ():
+            written(tool, {name: value})
+        raise LocalProtocolError(
+            f"Cannot call {tool}: argument {next(iter(arguments))!r} cannot be written as JSON ({error}); pass JSON "
+            "values without NaN or infinity, a dataclass, an attrs class, a Struct or a pydantic model"
+        ) from error
+    return Raw(text)
+
+
+def _check_numbers(arguments: Mapping[str, Any]) -> None:
+    """Raise `ValueError` for NaN and infinity. `Raw` is JSON already, and has neither."""
+    plain = msgspec.to_builtins(arguments, enc_hook=lambda it: None if isinstance(it, Raw) else _plain(it))
+    json.dumps(plain, allow_nan=False)
