@@ -28,9 +28,7 @@ from splice.protocol.questions import ROOTS_CHANGED
 from splice.protocol.resources import (
     RESOURCES_LIST,
     RESOURCES_READ,
-    RESOURCES_SUBSCRIBE,
     RESOURCES_TEMPLATES_LIST,
-    RESOURCES_UNSUBSCRIBE,
     ReadResourceParams,
     ReadResourceResult,
     Resource,
@@ -178,13 +176,11 @@ class Client:
 
         Raises `LocalProtocolError` if the server does not tell.
         """
-        with self._calls.within(RESOURCES_SUBSCRIBE.name, options.get("timeout")):
-            await self._conversation.subscriptions.add(uri, _read(options))
+        await self._conversation.subscriptions.add(uri, _read(options))
 
     async def unsubscribe(self, uri: str, **options: Unpack[RequestOptions]) -> None:
         """Hear no more of it."""
-        with self._calls.within(RESOURCES_UNSUBSCRIBE.name, options.get("timeout")):
-            await self._conversation.subscriptions.remove(uri, _read(options))
+        await self._conversation.subscriptions.remove(uri, _read(options))
 
     # Prompts and completion.
 

@@ -98,9 +98,7 @@ class Conversation:
         if self._loop in (None, asyncio.get_running_loop()) or self._connection is None:
             return False
         if not self._loop.is_closed():
-            raise RuntimeError(
-                "This client was opened on another event loop, which is not over: use and close it there"
-            )
+            raise RuntimeError("This client was opened on another event loop, not yet over: use and close it there")
         return True
 
     def drop(self) -> None:

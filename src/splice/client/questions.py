@@ -79,9 +79,8 @@ class Answers:
             return jsonrpc.failure(request.id, error)
         except Exception as error:
             log.exception("the handler of %s failed", request.method)
-            response = jsonrpc.failure(
-                request.id, InternalError(f"The client's handler failed: {type(error).__name__}")
-            )
+            told = InternalError(f"The client's handler failed: {type(error).__name__}")
+            response = jsonrpc.failure(request.id, told)
             response.cause = error
             return response
 

@@ -116,7 +116,8 @@ class Subscriptions:
         elif uri not in self._uris:
             self._uris[uri] = None
             try:
-                honoured = await self._listen_anew()
+                with self.calls.within(SUBSCRIPTIONS_LISTEN.name, options.timeout):
+                    honoured = await self._listen_anew()
             except BaseException:
                 self._uris.pop(uri, None)
                 raise
@@ -131,7 +132,8 @@ class Subscriptions:
             self._uris.pop(uri, None)
         elif uri in self._uris:
             del self._uris[uri]
-            await self._listen_anew()
+            with self.calls.within(SUBSCRIPTIONS_LISTEN.name, options.timeout):
+                await self._listen_anew()
 
     async def announce(self) -> None:
         """Ask for what is wanted, on a connection that knows nothing yet. Trouble is logged."""
