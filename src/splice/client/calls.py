@@ -14,7 +14,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/pagina
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
-from typing import Any, TypedDict, TypeVar
+from typing import Any, TypeAlias, TypedDict, TypeVar
 
 import msgspec
 from msgspec import Raw, Struct
@@ -38,6 +38,9 @@ from splice.transports.base import Hear, Outgoing
 P = TypeVar("P", bound=PageResult)
 R = TypeVar("R", bound=Struct)
 T = TypeVar("T")
+
+Renew: TypeAlias = Callable[[Connection], Awaitable[None]]
+"""Puts another connection in the place of one whose session is lost."""
 
 log = logging.getLogger("splice.client")
 
@@ -102,11 +105,7 @@ class Calls:
     """
 
     def __init__(
-        self,
-        opening: Opening,
-        chapters: Iterable[Extension[Any]],
-        current: Callable[[], Connection],
-        renew: Callable[[Connection], Awaitable[None]],
+        self, opening: Opening, chapters: Iterable[Extension[Any]], current: Callable[[], Connection], renew: Renew
     ) -> None:
         self.current = current
         self._renew = renew
@@ -144,21 +143,15 @@ class Calls:
                 if not isinstance(result, InputRequiredResult):
                     return result
                 params.request_state, params.input_responses = result.request_state, None
-                if result.input_requests:
+                if asked := result.input_requests:
                     with self.clocks.stopped():
-                        params.input_responses = await self.answers.answer_all(
-                            result.input_requests, self.current().facts
-                        )
+                        params.input_responses = await self.answers.answer_all(asked, self.current().facts)
                 else:
                     await asyncio.sleep(seconds)
         raise RemoteProtocolError(f"The server still has questions after {len(WAIT_SECONDS)} rounds of {row.name}")
 
     async def send(
-        self,
-        row: Method[Any, Any],
-        params: Any,
-        options: Options = NO_OPTIONS,
-        id: RequestId | None = None,
+        self, row: Method[Any, Any], params: Any, options: Options = NO_OPTIONS, id: RequestId | None = None
     ) -> Response:
         """Send one request and wait for its response. When the server has forgotten the session: once more in another.
 
