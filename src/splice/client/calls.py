@@ -266,7 +266,7 @@ class Calls:
             kind = _kind(raw)
         if kind is None or kind == COMPLETE:
             return row.read_result(raw, self._remark) if result is None else result
-        asks = kind == InputRequiredResult.result_type and row.may_ask and self.current().facts.request_meta
+        asks = kind == InputRequiredResult.result_type and row.may_ask and self.current().asks_in_results
         decoder = _questions_decoder if asks else self._decoders.get(kind)
         if decoder is None:
             raise RemoteProtocolError(f"The result of {row.name} is of type {kind!r}, which is not allowed there")
