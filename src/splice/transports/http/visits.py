@@ -305,7 +305,7 @@ class Visits:
         if self._looking:
             asyncio.get_running_loop().call_later(LOOK_SECONDS, self._look)
         elif exits:
-            self._exiting = asyncio.get_running_loop().create_task(self._at_exit())  # the end of `background` is not its
+            self._exiting = asyncio.get_running_loop().create_task(self._at_exit())
 
 
 def _web_server_exits() -> bool:
