@@ -1,13 +1,16 @@
 """Deadlines on a loop whose clock the test turns."""
 
 import asyncio
+import gc
+import weakref
 from functools import partial
 
 import pytest
 
 from client.scripted import until
-from splice.client.clocks import Clocks, Deadline
-from splice.errors import RequestTimeout
+from splice import Client, Server
+from splice.client.clocks import FOR_EVER, Clocks, Deadline
+from splice.errors import ConnectionClosed, RequestTimeout
 
 
 async def waiting(clocks: Clocks, seconds: float) -> None:
@@ -73,3 +76,17 @@ async def test_a_cancellation_at_the_same_time_stays_one() -> None:
     with pytest.raises(asyncio.CancelledError):
         await task
     clocks.arm(float("inf"))
+
+
+async def test_a_call_of_a_closed_client_leaves_no_timer_behind() -> None:
+    client = Client(Server("s"))
+    await client.open()
+    await client.close()
+    for _ in range(2):
+        with pytest.raises(ConnectionClosed):
+            await client.call_tool("nothing")
+    left = weakref.ref(client)
+    del client
+    gc.collect()
+    assert left() is None
+    assert not [each for each in gc.get_objects() if isinstance(each, Clocks) and each.due < FOR_EVER]

@@ -100,9 +100,12 @@ class Threads:
                     raise
 
     def _watch(self, loop: asyncio.AbstractEventLoop, done: int, more: int) -> None:
-        """Start `more` threads if jobs wait and few were done, and look again as long as jobs wait. On the loop."""
+        """Start `more` threads if jobs wait, few were done, and every thread has one. Look again as long as jobs wait.
+
+        A thread that has none has not come to it yet: on a busy machine more of them would only slow each other down.
+        """
         waiting = self._jobs.qsize()
-        slow = waiting > PACE * (self._done - done)
+        slow = waiting > PACE * (self._done - done) and len(self._running) >= self._count
         if slow:
             for _ in range(min(more, waiting)):
                 self._grow()

@@ -14,8 +14,8 @@ class Stretch:
     """A part of a task's work that `end` ends from outside, with an exception.
 
     It works as `asyncio.timeout` does: the task is cancelled, with the exception as the message for whoever wants to
-    know why, and the cancellation becomes the exception where it
-    leaves the `with` block. A cancellation that somebody else asked for at the same time stays one.
+    know why, and the cancellation becomes the exception where it leaves the `with` block. A cancellation that somebody
+    else asked for at the same time stays one.
     """
 
     __slots__ = ("_cancelling", "error", "task")
