@@ -125,7 +125,7 @@ class Calls:
         """How many seconds a call may take that does not say so itself."""
 
     def within(self, what: str, seconds: float | None) -> Deadline:
-        """Limit everything in a `with` block to `seconds`, None: the client's own timeout. Raises `ConnectionClosed`."""
+        """Limit what a `with` block does to `seconds`, None: the client's own timeout. Raises `ConnectionClosed`."""
         self.current()  # first: what fails at once leaves no timer behind, which would keep a closed client
         return Deadline(self.clocks, self.timeout if seconds is None else seconds, f"No answer to {what}")
 
