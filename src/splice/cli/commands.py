@@ -13,6 +13,7 @@ COMMANDS = {
     "call": "Call a tool.",
     "read": "Read a resource.",
     "prompt": "Fill in a prompt.",
+    "doctor": "Find out whether a server works, and if not, where it breaks and what to do.",
     "install": "Let a host, such as Claude Desktop or VS Code, use a server.",
     "completion": "Print the script that completes words in your shell.",
 }

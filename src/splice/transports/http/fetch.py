@@ -70,7 +70,7 @@ class Endpoint:
             connector=_Pool(limit=0, keepalive_timeout=KEEP_SECONDS, socket_factory=partial(_dial, self._sockets)),
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=_TIMEOUT,
-            proxy=_proxy_for(target, self.url),
+            proxy=proxy_for(target, self.url),
             max_line_size=MAX_FIELD_BYTES,
             max_field_size=MAX_FIELD_BYTES,
         )
@@ -205,7 +205,7 @@ def within_origin(url: URL, location: str) -> URL | None:
         return None
 
 
-def _proxy_for(target: URL, url: str) -> str | None:
+def proxy_for(target: URL, url: str) -> str | None:
     """Look up the proxy that the environment names for a URL; None for loopback, which no proxy can reach."""
     host = target.host or ""
     proxies = getproxies()
