@@ -1,31 +1,14 @@
 """Requirement numbers in tests are in the table; what is ours in the table is shown by a test or has a reason."""
 
-import ast
-import tomllib
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
-from guards.source import ROOT
+from guards.requirements import NAMED, PAGE, TABLE, page
 
-TESTS = ROOT / "tests"
-TABLE = tomllib.loads((TESTS / "requirements.toml").read_text())
 FIELDS = {"in", "must", "who", "says", "page"}
 STRENGTHS = {"MUST", "MUST NOT", "SHOULD", "SHOULD NOT"}
 
 
-def marked(path: Path) -> Iterator[tuple[object, str]]:
-    """Find the numbers that the tests of a file name, and where."""
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "requirement":
-            for number in node.args:
-                value = number.value if isinstance(number, ast.Constant) else ast.unparse(number)
-                yield value, f"{path.relative_to(ROOT)}:{node.lineno}"
-
-
-NAMED = [each for path in sorted(TESTS.rglob("test_*.py")) for each in marked(path)]
-SHOWN = {str(number) for number, _ in NAMED}
+SHOWN = {each.number for each in NAMED}
 
 
 def test_tests_name_requirements() -> None:
@@ -33,7 +16,7 @@ def test_tests_name_requirements() -> None:
 
 
 def test_every_number_in_a_test_is_in_the_table() -> None:
-    assert not [f"{where}: {number}" for number, where in NAMED if str(number) not in TABLE]
+    assert not [f"{each.path}:{each.line}: {each.number}" for each in NAMED if each.number not in TABLE]
 
 
 def test_every_number_in_a_test_is_ours() -> None:
@@ -60,3 +43,12 @@ def test_rows_have_nothing_else() -> None:
 
 def test_numbers_go_up_without_a_gap() -> None:
     assert list(TABLE) == [str(number) for number in range(1, len(TABLE) + 1)]
+
+
+def test_the_page_is_up_to_date() -> None:
+    assert PAGE.read_text() == page(), "docs/requirements.md is out of date: run `make requirements`"
+
+
+def test_every_mark_stands_at_a_test() -> None:
+    """What stands elsewhere would be told by its file only."""
+    assert not [f"{each.path}:{each.line}" for each in NAMED if each.test is None]
