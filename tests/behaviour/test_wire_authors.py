@@ -86,7 +86,7 @@ async def test_a_conversation_out_of_balance_reaches_no_client(case: str, versio
 
 
 @both
-@pytest.mark.requirement(357)
+@pytest.mark.requirement(356, 357)
 @pytest.mark.parametrize(("sampling", "asked"), [({}, False), ({"tools": {}}, False), ({"context": {}}, True)], ids=str)
 async def test_other_servers_are_only_shown_where_the_client_can(sampling: JSON, asked: bool, version: str) -> None:
     caller = await calling(version, can={"sampling": sampling}, answers=fixed(said("seen")))

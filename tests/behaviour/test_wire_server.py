@@ -140,7 +140,7 @@ async def test_a_version_that_only_a_header_names_is_answered_with_those_there_a
         assert LATEST_MODERN in response["error"]["data"]["supported"]
 
 
-@pytest.mark.requirement(20)
+@pytest.mark.requirement(20, 139, 172, 174)
 @pytest.mark.parametrize(
     "headers", [{"Mcp_Method": "tools/call"}, {"Mcp_Name": "add"}, {"MCP_Protocol_Version": "2025-11-25"}]
 )
@@ -341,7 +341,7 @@ async def test_a_version_is_echoed_or_the_latest_is_offered_instead(kind: str, o
         assert set(result["capabilities"]) == declared
 
 
-@pytest.mark.requirement(199)
+@pytest.mark.requirement(198, 199, 501)
 async def test_ids_of_sessions_are_visible_and_cannot_be_guessed() -> None:
     async with wired("http") as wire:
         assert isinstance(wire, OverHTTP)

@@ -62,6 +62,7 @@ async def test_the_callers_own_meta_stands_below_the_protocols(make: Any) -> Non
     assert target.sent[-1]["params"]["_meta"] == {"a": 1}
 
 
+@pytest.mark.requirement(6)
 async def test_ids_are_never_used_twice() -> None:
     target = legacy(tools__call=returning(DONE), ping=returning({}))
     async with Client(target) as client:
@@ -245,6 +246,7 @@ async def test_all_questions_are_answered_and_the_same_request_goes_out_again(me
     assert first["params"] == second["params"]
 
 
+@pytest.mark.requirement(226, 228)
 async def test_the_state_goes_back_only_where_it_came() -> None:
     target = server({"inputRequests": {"a": ELICIT}, "requestState": "one"}, {"inputRequests": {"b": ELICIT}})
     async with Client(target, **handlers()) as client:
@@ -337,6 +339,7 @@ BARE = Method(name="example/bare", params=Params, result=Bare)
 
 @pytest.mark.parametrize("make", [modern, legacy])
 @pytest.mark.parametrize("content", [{}, {"content": []}])
+@pytest.mark.requirement(10)
 async def test_a_result_of_an_extension(make: Any, content: Any) -> None:
     target = make(tools__call=returning({"resultType": "task", "taskId": "7", **content}))
     async with Client(target, extensions=[TASKS]) as client:
@@ -386,12 +389,14 @@ async def test_a_malformed_result_names_the_method_and_the_place(make: Any, resu
 
 
 @pytest.mark.parametrize("result", [{**DONE, "resultType": "complete"}, DONE])
+@pytest.mark.requirement(12)
 async def test_a_complete_result_need_not_say_so(result: Any) -> None:
     async with Client(modern(tools__call=returning(result))) as client:
         assert (await client.call_tool("t")).text == "done"
 
 
 @pytest.mark.parametrize("content", [{}, DONE])
+@pytest.mark.requirement(11)
 async def test_a_result_of_unknown_type(content: Any) -> None:
     async with Client(modern(tools__call=returning({"resultType": "task", **content}))) as client:
         with pytest.raises(RemoteProtocolError, match="type 'task'"):

@@ -186,6 +186,7 @@ async def test_the_way_from_a_call_to_the_link_is_short(capsys: pytest.CaptureFi
 # Odds and ends.
 
 
+@pytest.mark.requirement(344)
 async def test_changed_roots_are_told_where_the_version_has_it() -> None:
     for target, told in ((legacy(), 1), (modern(), 0)):
         async with Client(target, roots=[]) as client:

@@ -120,6 +120,7 @@ async def test_a_child_that_dies_in_the_middle_of_calls(tmp_path: Any, protocol:
             await client.call_tool("t")
 
 
+@pytest.mark.requirement(63, 113)
 async def test_a_child_that_is_silent_to_the_probe(tmp_path: Any) -> None:
     async with Client(Rude(tmp_path, server__discover="silence").command) as client:
         assert client.protocol_version == "2025-11-25"
@@ -135,12 +136,14 @@ async def test_a_child_that_dies_silently_of_the_probe_gets_a_second_life(tmp_pa
         assert rude.starts == starts
 
 
+@pytest.mark.requirement(90)
 async def test_a_child_that_is_silent_to_everything(tmp_path: Any) -> None:
     rude = Rude(tmp_path, server__discover="refuse", initialize="silence")
     with pytest.raises(RequestTimeout, match=r"did not answer within 0\.5 s$"):
         await Client(rude.command, timeout=0.5).open()
 
 
+@pytest.mark.requirement(74)
 async def test_a_legacy_child_where_only_modern_will_do(tmp_path: Any) -> None:
     with pytest.raises(RemoteProtocolError, match="error -32601"):
         await Client(Rude(tmp_path, server__discover="refuse").command, protocol="modern").open()

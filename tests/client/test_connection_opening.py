@@ -148,6 +148,7 @@ async def test_a_discovery_that_names_only_old_versions() -> None:
         assert client.protocol_version == OLD
 
 
+@pytest.mark.requirement(66)
 async def test_a_refused_first_probe_is_repeated_once() -> None:
     async def picky(message: Any, link: Any) -> Any:
         if len(target.calls(PROBE)) == 1:
@@ -171,6 +172,7 @@ async def test_a_refused_first_probe_is_repeated_once() -> None:
         (ConnectionClosed("refused"), ConnectionClosed, "refused"),
     ],
 )
+@pytest.mark.requirement(90)
 async def test_no_way_to_come_to_terms(probe: Exception, expected: type[Exception], said: str) -> None:
     target = legacy(HTTPTarget, server__discover=raising(probe))
     with pytest.raises(expected, match=said):
@@ -179,6 +181,7 @@ async def test_no_way_to_come_to_terms(probe: Exception, expected: type[Exceptio
     assert target.link.closed
 
 
+@pytest.mark.requirement(66)
 async def test_a_discovery_without_a_common_version_names_both_sides() -> None:
     target = legacy(server__discover=returning({"supportedVersions": ["2031-01-01"], "capabilities": {}}))
     with pytest.raises(RemoteProtocolError, match=rf"scripted: no common protocol version.*2031-01-01.*{NEWEST}"):
@@ -244,6 +247,7 @@ async def test_any_known_counter_offer_is_accepted() -> None:
 
 
 @pytest.mark.parametrize("answered", [NEWEST, "1999-01-01"])
+@pytest.mark.requirement(85)
 async def test_any_other_ends_the_connection(answered: str) -> None:
     async def odd(message: Any, link: Any) -> Any:
         return {**await initialize(message, link), "protocolVersion": answered}

@@ -17,6 +17,7 @@ from splice.protocol.wire import EmptyResult
 from splice.rules.extensions import Extension, Heard
 
 
+@pytest.mark.requirement(307)
 async def test_pages_are_put_together() -> None:
     async def listing(message: Any, link: Any) -> Any:
         number = int(message["params"].get("cursor", "0"))
@@ -120,6 +121,7 @@ def test_what_would_take_too_long_to_check_is_passed_on(
     assert "the result of 't' was not held against its output schema" in caplog.text
 
 
+@pytest.mark.requirement(146)
 def test_headers_mirror_marked_arguments() -> None:
     tools = known(inputSchema=MARKED)
     assert tools.headers("t", raw({"region": "Zürich", "n": 1})) == {"Mcp-Param-Region": "=?base64?WsO8cmljaA==?="}
@@ -184,7 +186,7 @@ def test_a_tool_that_cannot_be_read_is_left_out(
     assert "left out tool 'odd': KeyError('no')" in caplog.text
 
 
-@pytest.mark.requirement(154)
+@pytest.mark.requirement(154, 155)
 async def test_over_http_tools_with_bad_marks_are_left_out(caplog: pytest.LogCaptureFixture) -> None:
     async with Client(server(MARKED)) as client:
         assert [each.name for each in await client.list_tools()] == ["good"]
@@ -204,6 +206,7 @@ async def test_tools_are_listed_before_the_first_call_and_not_again() -> None:
         assert len(target.calls("tools/list")) == 2
 
 
+@pytest.mark.requirement(165)
 async def test_a_schema_that_has_changed_is_looked_at_again_once() -> None:
     target = server({"type": "object"}, MARKED)
     async with Client(target) as client:

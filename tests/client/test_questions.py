@@ -41,6 +41,7 @@ def elicit(answer: Any) -> Questions:
     return Questions(lambda _: answer)
 
 
+@pytest.mark.requirement(375)
 def test_what_is_declared_follows_from_the_handlers() -> None:
     def declared(questions: Questions) -> Any:
         capabilities = ClientCapabilities()
@@ -54,6 +55,7 @@ def test_what_is_declared_follows_from_the_handlers() -> None:
 
 
 @pytest.mark.parametrize("method", ["elicitation/create", "sampling/createMessage", "roots/list", "tools/list", "x"])
+@pytest.mark.requirement(346)
 async def test_what_was_not_declared_is_not_found(method: str) -> None:
     assert (await ask(Questions(), method, {}))[0] == -32601
 
@@ -62,6 +64,7 @@ async def test_what_the_version_lacks_is_not_found() -> None:
     assert (await ask(elicit("accept"), "elicitation/create", FORM, "2025-03-26"))[0] == -32601
 
 
+@pytest.mark.requirement(260)
 async def test_ping_is_always_answered() -> None:
     assert await ask(Questions(), "ping") == {}
 
@@ -98,6 +101,7 @@ async def test_handlers_may_be_async_and_see_the_question() -> None:
     assert seen[0].url == "https://h/"
 
 
+@pytest.mark.requirement(389)
 async def test_a_mode_that_was_not_declared() -> None:
     code, message = await ask(elicit("accept"), "elicitation/create", URL, "2025-06-18")
     assert code == -32602
@@ -141,6 +145,7 @@ async def test_in_one_process_the_cause_of_a_bad_form_is_chained(protocol: str, 
     assert "value: expected integer" in str(cause)
 
 
+@pytest.mark.requirement(346)
 async def test_a_handler_that_fails(caplog: pytest.LogCaptureFixture) -> None:
     def fail(_: Any) -> None:
         raise RuntimeError("secret")
@@ -175,6 +180,7 @@ async def test_the_user_does_not_want_a_model_to_be_asked() -> None:
 
 
 @pytest.mark.parametrize("more", [{"tools": []}, {"toolChoice": {"mode": "auto"}}])
+@pytest.mark.requirement(369)
 async def test_sampling_with_tools_was_not_declared(more: Any) -> None:
     questions = Questions(None, lambda _: "x", None)
     code, message = await ask(questions, "sampling/createMessage", {**SAMPLE, **more})

@@ -71,6 +71,7 @@ ASKS = (False, False, True, True, True)
 
 
 @pytest.mark.parametrize(("version", "asks"), list(zip(VERSIONS, ASKS, strict=True)))
+@pytest.mark.requirement(97)
 async def test_everything_works_over_it(version: str, *, asks: bool) -> None:
     server = Server("far")
 

@@ -27,9 +27,9 @@ _INTRODUCTION = """\
 
 <!-- Written by `make requirements` from tests/requirements.toml and the marks of the tests. Do not edit. -->
 
-What the specification demands of servers, clients and what lies between, numbered, in our own words, with the tests that show it to hold
-(`@pytest.mark.requirement(67)`). Numbers are never used again. Where no test can show it, or something is missing, the row says so; *open*
-is what no test names, and nobody has given a reason for.
+What the specification demands of servers, clients and what lies between, numbered, in our own words, with the tests
+that show it to hold (`@pytest.mark.requirement(67)`). Numbers are never used again. Where no test can show it, or
+something is missing, the row says so; *open* is what no test names, and nobody has given a reason for.
 
 | level | in all | shown by a test | not tested, with a reason | open |
 |---|---|---|---|---|

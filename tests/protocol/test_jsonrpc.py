@@ -129,6 +129,7 @@ def test_what_is_not_json_is_a_parse_error_with_the_id_that_can_be_read(text: by
         b"\xe2\x82",
     ],
 )
+@pytest.mark.requirement(94)
 def test_what_is_not_utf8_is_a_parse_error_that_tells_where(bad: bytes) -> None:
     for place in (b'{"jsonrpc":"2.0","id":1,"method":"%b"}', b'{"jsonrpc":"2.0","method":"a","params":{"x":"%b"}}'):
         with pytest.raises(BadMessage, match=f"not UTF-8 at byte {place.index(b'%b')}") as caught:

@@ -184,6 +184,7 @@ def test_a_modern_request_without_a_version_is_invalid() -> None:
         MODERN.admit(TOOLS_LIST, RequestMeta(client_capabilities=ClientCapabilities()), None)
 
 
+@pytest.mark.requirement(65)
 def test_an_unsupported_version_is_answered_with_those_that_are() -> None:
     said = {META_PROTOCOL_VERSION: "2099-01-01", META_CLIENT_CAPABILITIES: {}}
     data = refusal("tools/list", {"_meta": said}, None).data
@@ -296,6 +297,7 @@ def test_modern_results_that_may_be_cached_say_for_how_long() -> None:
     assert (given["ttlMs"], given["cacheScope"]) == (60, "public")
 
 
+@pytest.mark.requirement(331)
 def test_a_time_to_live_is_never_negative() -> None:
     assert finished(ReadResourceResult(contents=[], ttl_ms=-1), LATEST_MODERN)["ttlMs"] == 0
 
@@ -405,6 +407,7 @@ def test_a_modern_question_ends_the_run_until_it_is_answered() -> None:
     assert MODERN.ask(journal, TOOLS_CALL, "q1", QUESTION) == raw({"roots": []})
 
 
+@pytest.mark.requirement(212)
 def test_a_modern_question_is_only_asked_where_the_method_allows_it() -> None:
     with pytest.raises(LocalProtocolError, match="while tools/list is answered"):
         MODERN.ask(Journal(), TOOLS_LIST, "q1", QUESTION)

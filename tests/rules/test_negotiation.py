@@ -77,6 +77,7 @@ def test_a_discovery(outcome: Outcome) -> None:
         RemoteProtocolError("no message"),
     ],
 )
+@pytest.mark.requirement(114)
 def test_a_handshake_is_next(outcome: Outcome) -> None:
     verdict = classify(outcome)
     assert isinstance(verdict, Handshake)

@@ -22,6 +22,7 @@ def test_what_is_sealed_can_be_opened(payload: bytes, bound: bytes) -> None:
 
 
 @given(place=st.floats(0, 1, exclude_max=True), flip=st.integers(1, 127), bound=st.binary())
+@pytest.mark.requirement(219)
 def test_no_character_can_be_changed(place: float, flip: int, bound: bytes) -> None:
     sealer = Sealer([KEY])
     text = sealer.seal(b"payload", bound, NOW)

@@ -80,7 +80,7 @@ NEW, OLD = LATEST_MODERN, "2025-06-18"
         (ELICIT, URL, BOTH, OLD, {"elicitation": {"url": {}}}),
     ],
 )
-@pytest.mark.requirement(357)
+@pytest.mark.requirement(355, 357)
 def test_a_question_needs_what_the_client_declared(
     method: Any, params: Any, has: ClientCapabilities, version: str, missing: JSON
 ) -> None:

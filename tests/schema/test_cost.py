@@ -110,6 +110,7 @@ def test_branching(schema: dict[str, Any], branching: int) -> None:
         ({"$anchor": "a", "$defs": {"a": {"$anchor": "a"}}}, "two subschemas have the anchor 'a'"),
     ],
 )
+@pytest.mark.requirement(58)
 def test_what_is_too_much(schema: dict[str, Any], message: str) -> None:
     with pytest.raises(Costly) as caught:
         cost(schema)

@@ -154,6 +154,7 @@ def test_formats_count_when_asked_for() -> None:
         Validator(schema, formats=True).check(["x"])
 
 
+@pytest.mark.requirement(58)
 def test_what_takes_too_long_is_refused() -> None:
     twice = recursive({"allOf": [{"properties": {"c": {"$ref": "#/$defs/n"}}}] * 2})
     value: dict[str, Any] = {}
@@ -223,6 +224,7 @@ def sink() -> Iterator[tuple[str, list[bytes]]]:
         thread.join(5)
 
 
+@pytest.mark.requirement(54, 57)
 def test_nothing_is_ever_fetched(sink: tuple[str, list[bytes]], tmp_path: Any) -> None:
     host, calls = sink
     (tmp_path / "x.json").write_text('{"type":"integer"}')
@@ -254,6 +256,7 @@ def test_nothing_is_ever_fetched(sink: tuple[str, list[bytes]], tmp_path: Any) -
     assert calls == []
 
 
+@pytest.mark.requirement(54)
 def test_the_library_itself_may_not_fetch(sink: tuple[str, list[bytes]], monkeypatch: pytest.MonkeyPatch) -> None:
     host, calls = sink
     monkeypatch.setattr(validate, "cost", lambda _: Cost(1, 0))

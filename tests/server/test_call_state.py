@@ -99,6 +99,7 @@ def flipped(text: str, at: int) -> str:
     return text[:at] + other + text[at + 1 :]
 
 
+@pytest.mark.requirement(218, 220)
 async def test_a_changed_state_is_refused(version: str) -> None:
     caller = await opened(version)
     content, result = await asked(caller)
@@ -126,6 +127,7 @@ async def test_a_changed_state_is_refused(version: str) -> None:
 @pytest.mark.parametrize(
     "change", [{"name": "two"}, {"arguments": {"a": 1}}, {"arguments": None}, {"extra": 1}], ids=str
 )
+@pytest.mark.requirement(221)
 async def test_the_state_of_another_request_is_refused(version: str, change: JSON) -> None:
     caller = await opened(version)
     content, result = await asked(caller, name="one", arguments={"a": 0})
@@ -141,6 +143,7 @@ async def test_the_state_of_another_method_is_refused(version: str) -> None:
     assert response["error"]["code"] == -32602
 
 
+@pytest.mark.requirement(221)
 async def test_the_state_of_another_user_is_refused(version: str) -> None:
     caller = await opened(version)
     caller.principal = "ada"
@@ -196,6 +199,7 @@ async def test_how_arguments_are_written_makes_no_difference(version: str) -> No
     assert text_of((await caller.send("tools/call", again))["result"]).startswith("7")
 
 
+@pytest.mark.requirement(221)
 async def test_an_old_state_is_refused(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
     caller = await opened(version)
     content, result = await asked(caller)
@@ -235,6 +239,7 @@ def test_a_short_key_is_refused(version: str) -> None:
         Server("s", state_keys=[b"short"])
 
 
+@pytest.mark.requirement(231)
 async def test_answers_nobody_asked_for_are_ignored(version: str) -> None:
     caller = await opened(version)
     content, result = await asked(caller, name="two")
@@ -258,6 +263,7 @@ async def test_a_missing_answer_is_asked_for_again(version: str) -> None:
 
 
 @pytest.mark.parametrize("responses", [[], "x", 1, {"q1": 1}, {"q1": {}}, {"q1": {"action": 1}}, {"q1": None}], ids=str)
+@pytest.mark.requirement(229, 230)
 async def test_malformed_answers_are_an_error(version: str, responses: JSON) -> None:
     caller = await opened(version)
     content, result = await asked(caller)

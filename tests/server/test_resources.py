@@ -156,6 +156,7 @@ async def test_what_does_not_exist_is_not_found_in_the_code_of_the_version(versi
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError("secret"), ToolError("secret?")])
+@pytest.mark.requirement(293)
 async def test_a_failure_is_internal(error: Exception) -> None:
     server = Server("s")
 

@@ -333,6 +333,7 @@ async def test_what_the_transport_finds_contradictory_does_not_run() -> None:
     assert (response.error.code, response.error.message) == (-32020, f"tools/call echo {MODERN[0]}")
 
 
+@pytest.mark.requirement(170)
 async def test_mirrored_arguments_are_compared_where_the_transport_is_http() -> None:
     server = Server("s")
 

@@ -102,6 +102,7 @@ async def test_a_transport_without_sessions_cannot_initialize() -> None:
 
 
 @pytest.mark.parametrize("version", LEGACY)
+@pytest.mark.requirement(260)
 async def test_ping_is_answered_with_nothing(version: str) -> None:
     caller = Caller(example(), version)
     assert (await caller.send("ping"))["result"] == {}

@@ -58,6 +58,7 @@ async def test_lists_keep_the_order_in_which_things_were_added(method: str, fiel
 @every_list
 @pytest.mark.parametrize("version", [LEGACY[0], MODERN[0]])
 @pytest.mark.parametrize(("count", "sizes"), [(1, [1]), (2, [2]), (3, [2, 1]), (4, [2, 2]), (5, [2, 2, 1])])
+@pytest.mark.requirement(324)
 async def test_pages_hold_everything_once(
     method: str, field: str, add: Add, version: str, count: int, sizes: list[int]
 ) -> None:
@@ -79,6 +80,7 @@ BAD_CURSORS = [
 
 @every_list
 @pytest.mark.parametrize("page_size", [None, 2])
+@pytest.mark.requirement(327)
 async def test_a_cursor_of_somebody_elses_is_invalid(method: str, field: str, add: Add, page_size: int | None) -> None:
     server = Server("s", page_size=page_size)
     for number in range(5):
@@ -113,6 +115,7 @@ async def test_a_change_is_seen_at_once(method: str, field: str, add: Add) -> No
     assert await paged(caller, method, field) == [["a", "b"]]
 
 
+@pytest.mark.requirement(324)
 async def test_a_cursor_beyond_what_was_removed_is_invalid() -> None:
     server = Server("s", page_size=2)
     for number in range(5):

@@ -124,6 +124,7 @@ async def test_methods_partials_and_callable_objects_are_tools() -> None:
     assert await caller.text("square", {"base": 5}) == "25"
 
 
+@pytest.mark.requirement(275)
 def test_a_name_is_taken_once() -> None:
     server = Server("s")
     server.add_tool(lambda: "1", name="t")
@@ -386,6 +387,7 @@ def test_a_tool_with_a_schema_of_its_own_takes_one_dict(fn: Callable[..., Any]) 
         Server("s").add_tool(fn, name="t", input_schema={"type": "object"})
 
 
+@pytest.mark.requirement(54)
 async def test_a_schema_that_refers_elsewhere_is_never_fetched() -> None:
     server = Server("s")
 
@@ -402,6 +404,7 @@ async def test_a_schema_that_refers_elsewhere_is_never_fetched() -> None:
     assert "error" in response or response["result"]["isError"]
 
 
+@pytest.mark.requirement(147, 148, 149, 150)
 async def test_marks_for_headers_are_known_and_bad_ones_refused_at_once() -> None:
     server = Server("s")
 

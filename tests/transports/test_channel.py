@@ -339,6 +339,7 @@ async def test_cancelling_the_caller_cancels_the_request_at_the_peer() -> None:
     assert waiting.cancelled()
 
 
+@pytest.mark.requirement(251)
 async def test_initialize_is_never_cancelled() -> None:
     peer = Peer()
     waiting = asking(peer, method="initialize")

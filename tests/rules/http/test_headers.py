@@ -36,6 +36,7 @@ def test_headers_are_a_mapping() -> None:
         ("\0", "=?base64?AA==?="),
     ],
 )
+@pytest.mark.requirement(158, 159, 161)
 def test_values_are_encoded_where_they_must_be(value: str, encoded: str) -> None:
     assert encode_header(value) == encoded
     assert decode_header(encoded) == value
@@ -52,6 +53,7 @@ def test_every_text_survives_as_a_header(value: str) -> None:
 @pytest.mark.parametrize(
     "value", ["=?base64?SGVsbG8?=", "=?base64?SGVs!!!bG8=?=", "=?base64?/w==?=", "é", "a\x01b", "a\x7f", "=?base64?=?="]
 )
+@pytest.mark.requirement(167)
 def test_bad_values_are_refused(value: str) -> None:
     with pytest.raises(ValueError, match=r"header|base64"):
         decode_header(value)

@@ -55,6 +55,7 @@ def test_a_missing_header_is_named(missing: str) -> None:
         ("Mcp-Name", "addé"),
     ],
 )
+@pytest.mark.requirement(172)
 def test_a_header_that_disagrees_is_named(header: str, value: str) -> None:
     with pytest.raises(HeaderMismatch, match=f"Header mismatch: {header}"):
         check_standard_headers(headers(GOOD | {header: value}), "v", "tools/call", "add")
@@ -79,6 +80,7 @@ def test_no_name_is_asked_for_where_none_is_due() -> None:
 
 
 @pytest.mark.parametrize("name", ["=?base64?YWRk?=", "世界", " add ", "añadir"])
+@pytest.mark.requirement(145)
 def test_names_that_need_encoding_must_be_encoded(name: str) -> None:
     check_standard_headers(headers(GOOD | {"Mcp-Name": encode_header(name)}), "v", "tools/call", name)
     raw = Headers([(k.lower().encode(), v.encode()) for k, v in (GOOD | {"Mcp-Name": name}).items()])
@@ -150,7 +152,7 @@ def test_marked_properties_are_found_at_any_depth() -> None:
         ),
     ],
 )
-@pytest.mark.requirement(152, 153)
+@pytest.mark.requirement(147, 148, 149, 150, 152, 153)
 def test_a_broken_rule_is_named(bad: dict[str, Any], rule: str) -> None:
     with pytest.raises(ValueError, match=rule):
         header_parameters(bad)
@@ -166,6 +168,7 @@ def test_no_shape_is_trusted(keyword: str, odd: Any) -> None:
 DESIGNATED = {("region",): "Region", ("limit",): "Limit", ("deep", "flag"): "Flag"}
 
 
+@pytest.mark.requirement(157, 162)
 def test_arguments_become_headers() -> None:
     assert param_headers(DESIGNATED, {"region": "世界", "limit": -7, "deep": {"flag": True}, "other": 1}) == {
         "Mcp-Param-Region": "=?base64?5LiW55WM?=",
@@ -175,6 +178,7 @@ def test_arguments_become_headers() -> None:
 
 
 @pytest.mark.parametrize("arguments", [{}, {"region": None, "deep": None}, {"deep": {"flag": None}}, {"deep": "text"}])
+@pytest.mark.requirement(163, 164)
 def test_what_is_absent_or_null_has_no_header(arguments: dict[str, Any]) -> None:
     assert param_headers(DESIGNATED, arguments) == {}
     check_param_headers(DESIGNATED, arguments, headers({}))
@@ -203,6 +207,7 @@ def test_integers_that_readers_disagree_on_are_not_sent() -> None:
         ({"region": ["not mirrored"]}, {"Mcp-Param-Region": "left to the check of the arguments"}),
     ],
 )
+@pytest.mark.requirement(160, 171, 173)
 def test_mirrored_arguments_pass(argument: dict[str, Any], header: dict[str, str]) -> None:
     check_param_headers(DESIGNATED, argument, headers(header))
 
@@ -231,7 +236,7 @@ def test_mirrored_arguments_pass(argument: dict[str, Any], header: dict[str, str
         ({"deep": {"flag": True}}, {"Mcp-Param-Flag": "1"}),
     ],
 )
-@pytest.mark.requirement(151)
+@pytest.mark.requirement(151, 167, 168, 169)
 def test_arguments_and_headers_that_disagree_are_refused(argument: dict[str, Any], header: dict[str, str]) -> None:
     with pytest.raises(HeaderMismatch, match="Mcp-Param-"):
         check_param_headers(DESIGNATED, argument, headers(header))

@@ -40,6 +40,7 @@ def endpoint(**options: Any) -> tuple[FakeService, Browser]:
         {"origin": ""},
     ],
 )
+@pytest.mark.requirement(116, 117)
 async def test_foreign_callers_are_refused_before_anything_else(method: str, foreign: dict[str, str | None]) -> None:
     service, browser = endpoint()
     body, headers = modern("echo")
@@ -287,6 +288,7 @@ def test_an_option_is_checked_where_it_is_given(option: str, value: Any, error: 
     ("path", "root", "status"),
     [("/mcp", "", 200), ("/mcp/", "", 200), ("/api/mcp", "/api", 200), ("/", "", 404), ("/mcp/x", "", 404)],
 )
+@pytest.mark.requirement(115)
 async def test_one_path_is_served(path: str, root: str, status: int) -> None:
     _, browser = endpoint(path="/mcp")
     body, headers = modern("echo")
@@ -354,6 +356,7 @@ async def test_params_without_meta_under_a_modern_header(params: Any) -> None:
 
 
 @pytest.mark.parametrize("headers", [{}, {"mcp-name": "  echo  "}, {"mcp-name": "=?base64?ZWNobw==?="}])
+@pytest.mark.requirement(125)
 async def test_a_good_call_is_answered_as_json(headers: dict[str, str]) -> None:
     service, browser = endpoint()
     body, good = modern("echo", text="hi")
@@ -401,6 +404,7 @@ async def test_resources_are_named_by_uri() -> None:
     ("code", "status"),
     [(-32601, 404), (-32602, 400), (-32020, 400), (-32021, 400), (-32022, 400), (-32603, 200), (7, 200)],
 )
+@pytest.mark.requirement(40, 141, 170)
 async def test_the_error_decides_the_status(code: int, status: int) -> None:
     service, browser = endpoint()
 
@@ -451,6 +455,7 @@ async def test_messages_that_only_the_header_calls_modern() -> None:
 # The reply, committed late.
 
 
+@pytest.mark.requirement(125, 127, 132)
 async def test_the_first_notification_makes_it_a_stream() -> None:
     service, browser = endpoint()
     service.tools["gate"] = gate = Gate("notifications/a", "notifications/b")
@@ -504,6 +509,7 @@ async def test_nothing_follows_the_response() -> None:
     assert len(answer.sent) == 2
 
 
+@pytest.mark.requirement(131)
 async def test_a_modern_client_is_never_asked() -> None:
     service, browser = endpoint()
 
@@ -673,6 +679,7 @@ async def test_a_service_that_cannot_open_ends_the_startup(caplog: pytest.LogCap
     assert caplog.text.count("Traceback") == 1
 
 
+@pytest.mark.requirement(238)
 async def test_stopping_lets_streams_end_with_their_result() -> None:
     service, browser = endpoint()
 

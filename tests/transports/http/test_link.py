@@ -26,6 +26,7 @@ CHUNKINGS = [1, 3, 10_000]
 # Requests and responses.
 
 
+@pytest.mark.requirement(126)
 async def test_a_json_reply() -> None:
     async with linked(lambda visit: visit.result({"a": "é"}), headers={"X-Key": "k"}) as (link, server):
         assert await result(link) == {"a": "é"}
@@ -37,6 +38,7 @@ async def test_a_json_reply() -> None:
         assert not [name for name in visit.headers if name.startswith("mcp-")]
 
 
+@pytest.mark.requirement(129, 137, 143, 144, 145)
 async def test_headers_repeat_what_the_body_says_once_such_a_version_is_agreed() -> None:
     async with linked(lambda visit: visit.result(1) if "id" in visit.message else visit.reply(202)) as (link, server):
         link.agree(FACTS[LATEST_MODERN])
@@ -69,6 +71,7 @@ async def test_an_agreement_can_be_taken_back() -> None:
 
 
 @pytest.mark.parametrize("size", CHUNKINGS)
+@pytest.mark.requirement(126)
 async def test_a_streamed_reply_in_pieces_of_any_size(size: int) -> None:
     async def handler(visit: Visit) -> None:
         text = (
@@ -107,6 +110,7 @@ async def test_many_at_once() -> None:
         (200, b'{"jsonrpc":"2.0","error":{"code":-32020,"message":"m"}}'),
     ],
 )
+@pytest.mark.requirement(177)
 async def test_an_error_response_counts_whatever_the_status(status: int, body: bytes) -> None:
     async with linked(lambda visit: visit.reply(status, body, content_type="application/json")) as (link, _):
         response = await exchange(link)
@@ -413,6 +417,7 @@ BATCH = [
 
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("streamed", [True, False])
+@pytest.mark.requirement(513)
 async def test_a_batch_is_read_where_the_version_has_batches(version: str, streamed: bool) -> None:
     async def handler(visit: Visit) -> None:
         if streamed:

@@ -36,6 +36,7 @@ async def test_the_session_and_the_version_are_repeated_and_the_session_is_ended
 
 
 @pytest.mark.parametrize("version", HANDSHAKE_VERSIONS)
+@pytest.mark.requirement(86)
 async def test_the_version_header_where_the_version_has_it_and_no_session_where_none_was_given(version: str) -> None:
     server_type = SessionServer()
     server_type.session = None
@@ -84,6 +85,7 @@ async def test_a_cancelled_request_is_told(reason: str) -> None:
 
 
 @pytest.mark.parametrize("agreed", [None, FACTS[LATEST_HANDSHAKE]])
+@pytest.mark.requirement(251)
 async def test_a_handshake_is_never_cancelled(agreed: Facts | None) -> None:
     class Silent(SessionServer):
         async def __call__(self, visit: Visit) -> None:
@@ -290,6 +292,7 @@ async def test_a_server_that_asks_on_and_on_and_takes_no_answer(
 
 
 @pytest.mark.parametrize("busy", [409, 429, 503])
+@pytest.mark.requirement(181, 188, 196)
 async def test_the_get_stream_is_reopened_after_its_last_event(busy: int) -> None:
     class Talking(SessionServer):
         gets = 0

@@ -52,6 +52,7 @@ async def asks(exchange: Exchange) -> Any:
 # The life of a session.
 
 
+@pytest.mark.requirement(123, 203)
 async def test_a_session_from_start_to_end() -> None:
     service, browser = endpoint()
     id = await browser.initialize()
@@ -77,6 +78,7 @@ async def test_ids_differ() -> None:
     assert len({await browser.initialize() for _ in range(50)}) == 50
 
 
+@pytest.mark.requirement(202)
 async def test_a_session_is_asked_for() -> None:
     service, browser = endpoint()
     for method, body in (("POST", call("echo")), ("GET", b""), ("DELETE", b"")):
@@ -106,6 +108,7 @@ async def test_a_request_of_no_session_is_told_what_it_lacks(method: str, params
 
 
 @pytest.mark.parametrize("method", ["POST", "GET", "DELETE"])
+@pytest.mark.requirement(501)
 async def test_another_principal_sees_no_session(method: str) -> None:
     service, browser = endpoint()
     browser.principal = "alice"
@@ -123,6 +126,7 @@ async def test_another_principal_sees_no_session(method: str) -> None:
 
 
 @pytest.mark.parametrize("version", ["", "1999-01-01", "latest"])
+@pytest.mark.requirement(209)
 async def test_a_version_no_session_has_is_refused(version: str) -> None:
     _, browser = endpoint()
     for body in (initialize(), call("echo")):
@@ -358,6 +362,7 @@ async def test_an_id_in_flight_cannot_be_used_again() -> None:
 
 
 @pytest.mark.parametrize("notes", [(), ("notifications/progress",)])
+@pytest.mark.requirement(186)
 async def test_leaving_does_not_cancel(notes: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(visits, "TICK_SECONDS", 0.001)
     service, browser = endpoint()
@@ -554,6 +559,7 @@ async def test_where_nobody_can_be_asked_asking_fails_at_once(option: str) -> No
 # The GET stream.
 
 
+@pytest.mark.requirement(190)
 async def test_the_stream_carries_what_belongs_to_no_request() -> None:
     service, browser = endpoint()
     await browser.initialize()
@@ -578,7 +584,7 @@ async def test_the_stream_carries_what_belongs_to_no_request() -> None:
     await nothing_runs_on()
 
 
-@pytest.mark.requirement(189)
+@pytest.mark.requirement(189, 193)
 async def test_of_several_streams_the_newest_carries_each_message_once() -> None:
     service, browser = endpoint()
     await browser.initialize()
@@ -604,6 +610,7 @@ async def test_of_several_streams_the_newest_carries_each_message_once() -> None
 
 
 @pytest.mark.parametrize("readers", [1, 2])
+@pytest.mark.requirement(185)
 async def test_what_belongs_to_a_request_stays_on_its_own_stream(readers: int) -> None:
     service, browser = endpoint()
     await browser.initialize()
@@ -766,6 +773,7 @@ async def test_json_response_never_streams(monkeypatch: pytest.MonkeyPatch) -> N
 # Batches.
 
 
+@pytest.mark.requirement(509, 513)
 async def test_a_batch_is_answered_with_an_array() -> None:
     service, browser = endpoint()
     await browser.initialize(BATCHES)
@@ -798,6 +806,7 @@ async def test_an_id_occurs_once_in_a_batch() -> None:
     assert sorted("error" in each for each in visit.json) == [False, True]
 
 
+@pytest.mark.requirement(512)
 async def test_a_batch_of_notifications_is_accepted() -> None:
     _, browser = endpoint()
     await browser.initialize(BATCHES)
@@ -805,6 +814,7 @@ async def test_a_batch_of_notifications_is_accepted() -> None:
     assert (answer.status, answer.body) == (202, b"")
 
 
+@pytest.mark.requirement(513, 514)
 async def test_a_batch_streams_from_the_first_notification_on() -> None:
     service, browser = endpoint()
     await browser.initialize(BATCHES)
@@ -870,6 +880,7 @@ async def test_stopping_ends_a_batch() -> None:
         (BATCHES, [call("echo", id) for id in range(101)]),
     ],
 )
+@pytest.mark.requirement(512)
 async def test_bad_batches_are_refused(version: str, body: Any) -> None:
     service, browser = endpoint()
     await browser.initialize(version)

@@ -300,6 +300,7 @@ async def test_since_2026_07_28_a_request_of_the_server_is_ignored(caplog: pytes
     assert "ignored its request 'question'" in caplog.text
 
 
+@pytest.mark.requirement(101)
 async def test_ten_megabytes_on_stderr_block_nothing_and_only_the_tail_is_kept() -> None:
     async with child() as link:
         assert await call(link, "stderr", {"lines": 10 * 1024}) == "done"
@@ -344,6 +345,7 @@ async def test_an_error_response_is_an_answer() -> None:
         assert isinstance(response, Failure)
 
 
+@pytest.mark.requirement(243)
 async def test_cancelling_tells_the_server() -> None:
     source = r"""
 import json, sys

@@ -80,6 +80,7 @@ async def test_both_eras_are_served_at_once() -> None:
         assert (await server.request(modern(4, "server/discover")))["result"]["supportedVersions"]
 
 
+@pytest.mark.requirement(102)
 async def test_what_handlers_print_never_reaches_the_wire() -> None:
     async with program() as server:
         await server.open("2025-11-25")

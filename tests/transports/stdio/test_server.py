@@ -326,6 +326,7 @@ async def keep_session(peer: Served) -> Session:
     return sessions[0]
 
 
+@pytest.mark.requirement(509)
 async def test_batches_are_legal_in_one_version_only(monkeypatch: pytest.MonkeyPatch) -> None:
     async with served(monkeypatch) as peer:
         session = await keep_session(peer)
