@@ -24,14 +24,15 @@ MAY_IMPORT: dict[str, set[str]] = {
     "inspector": BELOW_BOTH_ENDS | {"types", "server", "client", "host"},
     "cli": BELOW_BOTH_ENDS | {"types", "server", "client", "host", "inspector"},
     "servers": {"types"},
+    "limits": {"stores"},
     "types": {"protocol"},
 }
-"""What each layer may import besides itself. `servers` has the public names only."""
+"""What each layer may import besides itself. `servers` and `limits` have the public names only."""
 
 SEAM = {"splice.stores.base", "splice.stores.memory"}
 """What servers and transports see of the stores: they are given any other one."""
 
-PUBLIC_ONLY = {"servers", "host", "inspector", "cli"}
+PUBLIC_ONLY = {"servers", "limits", "host", "inspector", "cli"}
 """Layers that may say `from splice import ...`; the ones below would make a circle of it."""
 
 ONLY_HERE = {
