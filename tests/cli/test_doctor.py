@@ -226,6 +226,7 @@ def test_a_list_that_cannot_be_read(odd: Callable[..., Done]) -> None:
     ("tool", "why"),
     [
         ({"inputSchema": {"type": "object", "properties": 5}}, "t: its input schema: invalid JSON Schema"),
+        ({"inputSchema": {"type": "object", "properties": "x" * 5_000}}, "t: its input schema: invalid JSON Schema"),
         ({"inputSchema": {"type": "string"}}, 't: its input schema must say "type": "object"'),
         ({"inputSchema": {"type": "object", "$schema": "http://x/draft-04"}}, "unsupported JSON Schema dialect"),
         ({"outputSchema": {"$ref": "http://x/"}}, "t: its output schema: refused JSON Schema"),
@@ -237,6 +238,7 @@ def test_a_schema_that_cannot_be_used(odd: Callable[..., Done], tool: dict[str, 
     found = rungs(done)["schemas"]
     assert (found["status"], found["text"]) == ("broken", "1 of 2 tools cannot be used")
     assert why in found["details"][0]
+    assert all(len(each) < 500 for each in found["details"])
     assert statuses(done)["ping"] == "ok"
 
 
@@ -284,11 +286,12 @@ def test_a_url_that_is_none(splice: Splice) -> None:
         (always(404, PAGE), "status 404, no content type: this is no MCP endpoint", "/mcp"),
         (always(401, www_authenticate="Bearer realm=x"), "status 401, no content type: it wants to know", "--header"),
         (always(403), "status 403, no content type: it does not let you in", "Origin"),
+        (always(501, PAGE, content_type="text/html"), "status 501, text/html: this is no MCP endpoint", "/mcp"),
         (always(503, b"{}"), "status 503, no content type: it is not available", "wait"),
         (always(307, location="http://other.invalid/mcp"), "redirects to 'http://other.invalid/mcp'", "trust"),
         (always(302, location="/mcp/"), "only 307 and 308 within the same origin are", "trust"),
     ],
-    ids=["page", "404", "401", "403", "503", "elsewhere", "302"],
+    ids=["page", "404", "401", "403", "501", "503", "elsewhere", "302"],
 )
 async def test_a_url_that_is_no_endpoint(splice: Splice, answer: Answer, text: str, advice: str) -> None:
     async with raw_server(answer) as server:
@@ -335,6 +338,20 @@ async def test_a_redirect_and_a_gateway_are_told(splice: Splice) -> None:
         found = rungs(await examined(splice, server.url))
     assert found["HTTP"]["details"][0].startswith("a proxy or gateway stands between (via: 1.1 gate)")
     assert found["opening"]["status"] == "broken"
+
+
+@pytest.mark.parametrize("status", [400, 500])
+async def test_a_server_that_fails_at_what_it_does_not_know_may_work_all_the_same(splice: Splice, status: int) -> None:
+    async def answer(visit: Visit) -> None:
+        if visit.method == "POST" and visit.message["method"] == "server/discover":
+            await visit.reply(status, b"oops" if status == 400 else PAGE, content_type="text/plain")
+        else:
+            await answers(visit)
+
+    async with raw_server(answer) as server:
+        done = await examined(splice, server.url)
+    assert (done.code, statuses(done)["HTTP"], statuses(done)["tools"]) == (OK, "warning", "ok")
+    assert f"the server answered HTTP {status}" in rungs(done)["opening"]["text"]
 
 
 async def test_the_transport_of_the_first_revision_is_named(splice: Splice) -> None:

@@ -25,7 +25,7 @@ MAX_DETAILS = 20
 """How many lines are shown below a rung."""
 
 MAX_TEXT = 400
-"""How many characters of one text are shown; a peer may have written it."""
+"""How many characters of one text are told; a peer may have written it."""
 
 _JUNK = re.compile(r"wrote to stdout what is not a message, skipped: (.*)\. A server's stdout", re.DOTALL)
 _JUNK_GOES_ON = "further lines like that are skipped silently"
@@ -145,6 +145,7 @@ class Ladder:
         rung.warn(*self._noticed.take())
         if len(rung.details) > MAX_DETAILS:
             rung.details[MAX_DETAILS:] = [f"... and {len(rung.details) - MAX_DETAILS} more"]
+        rung.text, *rung.details = (_cut(text) for text in (rung.text, *rung.details))
         self.rungs.append(rung)
         if self._shows:
             self._show(rung)
@@ -162,9 +163,12 @@ class Ladder:
 
     def _wrapped(self, text: str, column: int) -> list[str]:
         """Cut text into lines that fit between a column and the right edge, those after the first further in."""
-        shown = one_line(safe(text[:MAX_TEXT])) + ("..." if len(text) > MAX_TEXT else "")
         width = max(self._out.width - column, 20)
-        return textwrap.wrap(shown, width, subsequent_indent="  ", break_on_hyphens=False)
+        return textwrap.wrap(one_line(safe(text)), width, subsequent_indent="  ", break_on_hyphens=False)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}..."
 
 
 def duration(seconds: float) -> str:

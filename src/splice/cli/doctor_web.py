@@ -208,7 +208,7 @@ async def _judge(endpoint: Endpoint, response: HTTPResponse, body: bytes, rung: 
         raise Broken(f"{rung.text}: {why}{said}", advice)
     if _is_message(response, body):
         rung.text += ": an MCP endpoint"
-    elif status >= 500 and "html" not in response.media_type:
+    elif status == 500 or (status == 400 and "html" not in response.media_type):
         rung.warn(
             "this is no answer of MCP",
             *_quoted(body),
