@@ -259,6 +259,7 @@ MESSAGES = (
 
 @settings(deadline=None)
 @given(MESSAGES)
+@pytest.mark.requirement(100)
 def test_what_is_written_is_read_back(message: Message) -> None:
     text = encode(message)
     assert b"\n" not in text

@@ -91,6 +91,7 @@ def test_codes_that_a_version_reserves_and_does_not_define_are_internal_errors(v
     assert facts.code_of(-32100) == -32100
 
 
+@pytest.mark.requirement(208)
 def test_a_request_without_a_version_is_taken_for_one_of_the_last_version_without_a_header_for_it() -> None:
     following = VERSIONS[position(ASSUMED_VERSION) + 1]
     assert (FACTS[ASSUMED_VERSION].version_header, FACTS[following].version_header) == (False, True)

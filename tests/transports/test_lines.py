@@ -140,6 +140,7 @@ async def test_a_batch_is_answered_with_an_array_where_the_version_has_them() ->
     assert [each.method for each in peer.noted] == ["hello"]
 
 
+@pytest.mark.requirement(25)
 async def test_what_wants_no_answer_gets_no_array() -> None:
     peer = batched()
     await peer.say([note("hello"), answer(1, {})], [ask(1, "work", {})], cancel(1))

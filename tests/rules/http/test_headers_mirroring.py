@@ -68,6 +68,7 @@ def test_a_repeated_header_disagrees() -> None:
 
 
 @pytest.mark.parametrize("name", ["add", "", " add ", "世界", "=?base64?YWRk?=", "a\nb", None])
+@pytest.mark.requirement(138)
 def test_headers_that_a_client_writes_pass_the_check_of_a_server(name: str | None) -> None:
     written = standard_headers("v", "tools/call", name)
     assert ("Mcp-Name" in written) is (name is not None)

@@ -378,6 +378,7 @@ async def test_a_link_belongs_to_tasks() -> None:
 @pytest.mark.parametrize(
     "sent", [{"id": "q", "method": "question"}, {"method": "notifications/cancelled", "params": {"requestId": "q"}}]
 )
+@pytest.mark.requirement(128)
 async def test_a_server_may_not_ask_without_a_session(sent: JSON, caplog: pytest.LogCaptureFixture) -> None:
     async def handler(visit: Visit) -> None:
         await visit.begin_stream()

@@ -22,6 +22,7 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 # The id and the version.
 
 
+@pytest.mark.requirement(207)
 async def test_the_session_and_the_version_are_repeated_and_the_session_is_ended() -> None:
     async with linked(SessionServer()) as (link, server):
         await handshake(link)

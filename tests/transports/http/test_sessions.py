@@ -52,7 +52,7 @@ async def asks(exchange: Exchange) -> Any:
 # The life of a session.
 
 
-@pytest.mark.requirement(123, 203)
+@pytest.mark.requirement(25, 123, 203)
 async def test_a_session_from_start_to_end() -> None:
     service, browser = endpoint()
     id = await browser.initialize()
@@ -332,6 +332,7 @@ async def test_errors_of_handlers_are_200() -> None:
     assert (answer.status, answer.json["error"]["code"]) == (200, -32601)
 
 
+@pytest.mark.requirement(184)
 async def test_the_first_notification_makes_it_a_stream() -> None:
     service, browser = endpoint()
     await browser.initialize()
@@ -814,7 +815,7 @@ async def test_a_batch_of_notifications_is_accepted() -> None:
     assert (answer.status, answer.body) == (202, b"")
 
 
-@pytest.mark.requirement(513, 514)
+@pytest.mark.requirement(513, 514, 515)
 async def test_a_batch_streams_from_the_first_notification_on() -> None:
     service, browser = endpoint()
     await browser.initialize(BATCHES)
