@@ -26,6 +26,8 @@ def test_the_script(splice: Splice, monkeypatch: pytest.MonkeyPatch, shell: str)
         ("splice call --protocol leg", 3, ["plain,legacy"]),
         ("splice call serv", 2, ["file,serv"]),
         ("splice run serv", 2, ["file,serv"]),
+        ("splice doctor serv", 2, ["file,serv"]),
+        ("splice doctor --js", 2, ["plain,--json"]),
         ("splice install s --to cur", 4, ["plain,cursor"]),
         ("splice nope x", 2, []),
     ],

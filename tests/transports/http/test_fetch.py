@@ -421,14 +421,14 @@ async def test_a_tunnel_through_the_proxy_for_https(environment: pytest.MonkeyPa
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "127.8.8.8", "a.localhost"])
 def test_this_machine_is_reached_without_a_proxy(environment: pytest.MonkeyPatch, host: str) -> None:
     environment.setenv("HTTP_PROXY", "http://proxy.invalid:1")
-    assert fetch._proxy_for(URL(f"http://{host}:1/mcp"), "this") is None
+    assert fetch.proxy_for(URL(f"http://{host}:1/mcp"), "this") is None
 
 
 @pytest.mark.parametrize(("listed", "goes_round"), [("example.com", True), (".com", True), ("*", True), ("b.c", False)])
 def test_hosts_that_need_no_proxy(environment: pytest.MonkeyPatch, listed: str, goes_round: bool) -> None:
     environment.setenv("HTTP_PROXY", "http://proxy.invalid:1")
     environment.setenv("NO_PROXY", listed)
-    assert (fetch._proxy_for(URL("http://mcp.example.com/mcp"), "this") is None) == goes_round
+    assert (fetch.proxy_for(URL("http://mcp.example.com/mcp"), "this") is None) == goes_round
 
 
 async def test_a_proxy_that_cannot_be_used(environment: pytest.MonkeyPatch) -> None:
