@@ -12,8 +12,8 @@ from msgspec import Raw
 
 from splice.errors import INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR, InternalError, MethodNotFound, RPCError
 from splice.protocol import jsonrpc
-from splice.protocol.broken import ENDS_BYTES
 from splice.protocol.jsonrpc import (
+    ENDS_BYTES,
     MAX_DEPTH,
     NULL,
     BadMessage,

@@ -2,7 +2,18 @@
 
 import pytest
 
-from splice.schema.schemas import NULL, Schema, any_of, described, is_array, is_object, resolved, whole, without_null
+from splice.schema.schemas import (
+    NULL,
+    Schema,
+    any_of,
+    described,
+    is_array,
+    is_object,
+    meant,
+    resolved,
+    whole,
+    without_null,
+)
 
 TEXT, INTEGER = {"type": "string"}, {"type": "integer"}
 
@@ -48,3 +59,11 @@ def test_references_are_resolved() -> None:
     defs = {"A": INTEGER | {"title": "a"}}
     assert resolved({"$ref": "#/$defs/A", "title": "mine"}, defs) == {"type": "integer", "title": "mine"}
     assert resolved(TEXT, defs) is TEXT
+
+
+def test_near_names_are_told_and_others_are_not() -> None:
+    assert meant("sttats", ["stats", "echo"]) == ". Did you mean 'stats'?"
+    assert meant("stat1", ["stat2", "stat3", "stat4", "stat5"]).count("or") == 2
+    assert meant("zzz", ["stats", "echo"]) == ""
+    assert meant("a", []) == ""
+    assert meant("stats" * 1_000_000, ["stats"]) == ""

@@ -88,7 +88,7 @@ def _dispatch(words: list[str]) -> int:
         case ["--help" | "-h" | "help", *_]:
             print(HELP, end="")
         case [name, *_]:
-            from splice.schema.near import meant  # noqa: PLC0415 - the same
+            from splice.schema.schemas import meant  # noqa: PLC0415 - the same
 
             raise Stop(USAGE, listed(f"there is no command {name!r}{meant(name, COMMANDS)}", COMMANDS))
         case _:

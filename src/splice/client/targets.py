@@ -19,8 +19,8 @@ from typing import Any, Protocol, TypeAlias, cast
 from msgspec import Struct
 
 from splice.protocol.jsonrpc import MAX_ANSWER_BYTES, MAX_MESSAGE_BYTES
+from splice.protocol.uri import shown_url
 from splice.rules.http.headers import check_header
-from splice.rules.http.urls import shown_url
 from splice.transports.base import Link, Receiver, Service
 from splice.transports.memory import MemoryLink
 from splice.transports.stdio.client import StdioLink

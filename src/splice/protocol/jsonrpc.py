@@ -7,11 +7,13 @@ such texts. Both hold limits: nothing larger or deeper than allowed is ever turn
 What the decoder refuses beyond bad JSON: bytes that are not UTF-8, a byte order mark, NaN, ids that are null,
 fractions or booleans. An error whose id is null counts as one without an id, as plain JSON-RPC writes it. Of a key
 that occurs twice, the last one counts. A message that is refused is read a second time, with more patience: an id may
-be written as 1.0, and in a response NaN and lone surrogates are put right (see `splice.protocol.broken`).
+be written as 1.0, and in a response NaN and lone surrogates are put right.
 
 https://modelcontextprotocol.io/specification/2026-07-28/basic#messages
 """
 
+import json
+import re
 from collections.abc import Callable, Iterator
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
@@ -20,7 +22,6 @@ import msgspec
 from msgspec import Raw, Struct
 
 from splice.errors import INVALID_REQUEST, PARSE_ERROR, RPCError
-from splice.protocol.broken import ENDS_BYTES, ends, mended
 
 RequestId: TypeAlias = int | str
 
@@ -31,6 +32,13 @@ MAX_ANSWER_BYTES = 64 * 1024 * 1024
 """The largest message that a client reads from its own server process, unless told otherwise, and that is written."""
 
 _SHOWN_BYTES = 120
+
+_MEMBER = rb'\s*+"\w++"\s*+:\s*+(?:"(?:[^"\\]|\\.)*+"|[-+.\w]++(?=.))\s*+'
+_FIRST = re.compile(rb"(?:\xef\xbb\xbf)?\s*+(?:\[\s*+)?\{((?:" + _MEMBER + rb",?+)*+)", re.DOTALL)
+_LAST = re.compile(rb"((?:," + _MEMBER + rb")++)\}\s*+\Z")
+
+ENDS_BYTES = 1024
+"""How much is kept of either end of a text that is too long."""
 
 MAX_BATCH = 100
 """The largest batch taken."""
@@ -175,7 +183,7 @@ def decode(data: bytes, *, remark: Remark | None = None) -> Message:
         return _classify(_decoder.decode(data), data)
     except _UNREADABLE as error:
         bad = refusal(f"Invalid request: {error}", data)
-    text = mended(data) if bad.answers and bad.code == PARSE_ERROR and remark is not None else None
+    text = _mended(data) if bad.answers and bad.code == PARSE_ERROR and remark is not None else None
     if text is None or remark is None:
         raise bad
     remark("not quite JSON: NaN is read as null, a lone surrogate as U+FFFD")
@@ -259,6 +267,35 @@ def refusal(why: str, text: bytes, code: int | None = None) -> BadMessage:
     bad = BadMessage(why, code=code or INVALID_REQUEST, id=known)
     bad.answers, bad.text = head.get("method") is None, text
     return bad
+
+
+# What can still be read of a text that is not JSON, or was too long to be kept. A request in it can be refused: its
+# sender is told. Nobody can be told of a response that cannot be used; the call it answers would wait until its time is
+# up. So its id is looked for, and what other parsers take is put right.
+
+
+def ends(first: bytes, last: bytes) -> dict[str, Any]:
+    """Read the members of a message that stand before and behind its contents, such as the id.
+
+    `first` and `last` are the beginning and the end of its text. Of a batch, they are members of its first message.
+    """
+    before, behind = _FIRST.match(first[:ENDS_BYTES]), _LAST.search(last[-ENDS_BYTES:])
+    members = (before[1] if before else b"") + b"," + (behind[1][1:] if behind else b"")
+    listed = re.sub(rb",\s*,", b",", members).strip(b", \t\r\n")
+    try:
+        return cast("dict[str, Any]", json.loads("{" + listed.decode(errors="replace") + "}", strict=False))
+    except ValueError:
+        return {}
+
+
+def _mended(text: bytes) -> bytes | None:
+    """Write anew what Python and JavaScript take for JSON: NaN as null, a lone surrogate as U+FFFD. None: it is not."""
+    try:
+        value = json.loads(text, parse_constant=lambda _: None)
+    except (ValueError, RecursionError):
+        return None
+    whole = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return whole.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
 
 
 class Lines:

@@ -22,7 +22,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 _PART = re.compile(r"[^{]+|\{(?P<operator>[+#./;?&]?)(?P<variables>[^}]*)(?P<end>\}?)")
 _VARIABLE = re.compile(r"((?:\w|%[0-9A-Fa-f]{2})(?:\.?(?:\w|%[0-9A-Fa-f]{2}))*)(?:(\*)|:([1-9][0-9]{0,3}))?", re.ASCII)
@@ -39,6 +39,12 @@ _URI = re.compile(
 def is_uri(text: str) -> bool:
     """Tell whether a text is an absolute URI, with or without a fragment, as RFC 3986 has it."""
     return _URI.fullmatch(text) is not None
+
+
+def shown_url(url: str) -> str:
+    """Leave out user, password, query and fragment: they may be secrets. Raises `ValueError` for what is not a URL."""
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
 
 
 class _Run(NamedTuple):

@@ -1,6 +1,8 @@
-"""JSON values and JSON Schemas, told apart and put together."""
+"""JSON values and JSON Schemas, told apart and put together, and the names in them that somebody may have meant."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from itertools import islice
 from typing import Any, TypeAlias, TypeGuard
 
 Schema: TypeAlias = dict[str, Any]
@@ -17,6 +19,11 @@ NAMES: dict[type, str] = {
     type(None): "null",
 }
 """Types that JSON has itself."""
+
+MAX_LOOKED_AT = 500
+"""How many names are compared, and how long the name that nobody knows may be: whoever sends it may mean harm."""
+
+MAX_TOLD = 3
 
 
 class BadArguments(ValueError):
@@ -80,3 +87,11 @@ def resolved(schema: Schema, defs: Mapping[str, Schema]) -> Schema:
     if (name := schema.get("$ref")) is None:
         return schema
     return defs[name.removeprefix("#/$defs/")] | {word: value for word, value in schema.items() if word != "$ref"}
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """Write what follows the message that `name` is not known: the names nearest to it, if any is near."""
+    if len(name) > MAX_LOOKED_AT:
+        return ""
+    near = get_close_matches(name, islice(known, MAX_LOOKED_AT), MAX_TOLD)
+    return f". Did you mean {' or '.join(map(repr, near))}?" if near else ""

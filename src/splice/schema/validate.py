@@ -18,8 +18,7 @@ from msgspec import Struct
 
 from splice.protocol.jsonrpc import depth
 from splice.schema.cost import Costly, Unresolved, cost
-from splice.schema.near import meant
-from splice.schema.schemas import BadArguments, Schema, cut, is_object
+from splice.schema.schemas import BadArguments, Schema, cut, is_object, meant
 from splice.schema.types import Shape
 
 __all__ = ["BadSchema", "Mismatch", "OverBudget", "Problem", "Validator", "bad_arguments", "lines", "validator"]

@@ -20,7 +20,7 @@ from splice.protocol.uri import is_uri
 from splice.protocol.wire import META_RULE, Icon, Named, is_meta
 from splice.schema.annotations import UNIONS, is_annotated
 from splice.schema.functions import Signature
-from splice.schema.near import meant
+from splice.schema.schemas import meant
 from splice.server.call import Call, InputRequired
 from splice.server.context import Context
 from splice.server.results import OPAQUE, names_files

@@ -15,7 +15,7 @@ from splice.protocol.prompts import PROMPTS_GET, PROMPTS_LIST, GetPromptResult, 
 from splice.protocol.uri import UriTemplate
 from splice.rules.extensions import AnyCapabilities, Extension, Served
 from splice.schema.functions import BadArguments
-from splice.schema.near import meant
+from splice.schema.schemas import meant
 from splice.server.call import Call, InputRequired, Publish
 from splice.server.handlers import FeatureOptions, Handler
 from splice.server.resources import Resources

@@ -23,7 +23,7 @@ from splice.protocol.notifications import LISTS
 from splice.protocol.versions import Facts
 from splice.protocol.wire import PageResult
 from splice.rules.extensions import AnyCapabilities, Extension, Served
-from splice.schema.near import meant
+from splice.schema.schemas import meant
 from splice.server.call import Call, Publish
 
 D = TypeVar("D", bound=Struct)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from splice.rules.http.status import Refusal
+from splice.rules.http.origins import Refusal
 from splice.transports.http import visits as module
 from splice.transports.http.stream import EventStream
 from splice.transports.http.visits import CONNECTION, Reply, Visit, Visits, shutting_down

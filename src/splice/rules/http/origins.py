@@ -1,4 +1,4 @@
-"""Who may call an HTTP server: the Host and Origin headers it welcomes.
+"""Who may call an HTTP server: the Host and Origin headers it welcomes; and how a caller is refused.
 
 A web page can make the user's browser talk to a server on the same machine, under a host name of its own that
 points there (DNS rebinding). Both headers tell; they are parsed and compared whole, never by prefix. Unless told
@@ -12,9 +12,8 @@ from collections.abc import Sequence
 from ipaddress import ip_address
 from typing import TypeAlias
 
-from splice.errors import INVALID_REQUEST, RPCError
+from splice import errors
 from splice.rules.http.headers import Headers
-from splice.rules.http.status import Refusal
 
 Authority: TypeAlias = tuple[str, int | None]
 """A host in lower case, and its port if one is given."""
@@ -23,6 +22,29 @@ LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 ANYONE = "*"
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _AUTHORITY = re.compile(r"(?P<host>\[[0-9a-fA-F:.]*\]|[0-9a-zA-Z._-]+)(:(?P<port>[0-9]{1,5}))?")
+_BAD_REQUESTS = frozenset(
+    {
+        *(errors.PARSE_ERROR, errors.INVALID_REQUEST, errors.INVALID_PARAMS, errors.HEADER_MISMATCH),
+        *(errors.MISSING_CLIENT_CAPABILITY, errors.UNSUPPORTED_PROTOCOL_VERSION),
+    }
+)
+
+
+def status_of(code: int) -> int:
+    """Choose the status of an error response to a request that belongs to no session. Within a session it is 200."""
+    if code == errors.METHOD_NOT_FOUND:
+        return 404
+    return 400 if code in _BAD_REQUESTS else 200
+
+
+class Refusal(Exception):  # an answer, not a failure
+    """Ends the handling of an HTTP request with a status and a JSON-RPC error."""
+
+    def __init__(self, status: int, error: errors.RPCError, headers: Sequence[tuple[bytes, bytes]] = ()) -> None:
+        super().__init__(error.message)
+        self.status = status
+        self.error = error
+        self.headers = headers
 
 
 class Origins:
@@ -104,4 +126,4 @@ def _origin(text: str) -> tuple[str, Authority] | str:
 def _forbidden(what: str, value: bytes | None) -> Refusal:
     shown = "missing" if value is None else f"{value.decode('latin-1')[:100]!a} not allowed"
     message = f"{what} header {shown}; the server's allowed_{what.lower()}s decide"
-    return Refusal(403, RPCError(message, code=INVALID_REQUEST))
+    return Refusal(403, errors.InvalidRequest(message))

@@ -18,9 +18,8 @@ from splice.protocol.lifecycle import META_PROTOCOL_VERSION
 from splice.protocol.methods import Method
 from splice.rules.eras import is_version_of_requests, names_its_version
 from splice.rules.http.headers import EVENT_STREAM, JSON, Headers, accepts, check_standard_headers, is_json
-from splice.rules.http.origins import Origins
+from splice.rules.http.origins import Origins, Refusal, status_of
 from splice.rules.http.sse import encode_event
-from splice.rules.http.status import Refusal, status_of
 from splice.rules.options import Option, checked
 from splice.transports.base import Exchange, Sender, Service
 from splice.transports.channel import written

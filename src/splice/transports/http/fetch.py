@@ -23,8 +23,8 @@ import aiohttp
 from yarl import URL
 
 from splice.errors import ConnectFailed, ConnectionClosed, HTTPRefused, RemoteProtocolError
+from splice.protocol.uri import shown_url
 from splice.rules.http.origins import is_loopback
-from splice.rules.http.urls import shown_url
 
 CONNECT_SECONDS = 30.0
 """How long opening a connection may take."""

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from splice.errors import InvalidRequest
 from splice.rules.http.headers import Headers
-from splice.rules.http.status import Refusal
+from splice.rules.http.origins import Refusal
 from splice.transports.base import Service
 from splice.transports.http.visits import Receive, Reply
 

@@ -22,7 +22,7 @@ from splice.protocol.jsonrpc import Message, Notification, Request, Response, en
 from splice.protocol.lifecycle import INITIALIZE, META_CLIENT_CAPABILITIES, META_PROTOCOL_VERSION
 from splice.protocol.versions import ASSUMED_VERSION
 from splice.rules.http.headers import EVENT_STREAM, Headers, accepts, named_version
-from splice.rules.http.status import Refusal
+from splice.rules.http.origins import Refusal
 from splice.rules.sessions import Session
 from splice.transports.base import Sender, Service
 from splice.transports.channel import Channel, ChannelExchange, written

@@ -25,8 +25,8 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 from splice.errors import InternalError, InvalidRequest
 from splice.protocol.jsonrpc import RequestId, encode, failure
+from splice.rules.http.origins import Refusal
 from splice.rules.http.sse import KEEP_ALIVE, encode_event
-from splice.rules.http.status import Refusal
 from splice.transports.tasks import Background, Stretch
 
 ASGIMessage: TypeAlias = MutableMapping[str, Any]

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from splice.errors import ConnectFailed, ConnectionClosed
-from splice.protocol import broken, lenient
-from splice.protocol.jsonrpc import MAX_ANSWER_BYTES, BadMessage, Response
+from splice.protocol import lenient
+from splice.protocol.jsonrpc import MAX_ANSWER_BYTES, BadMessage, Response, ends
 from splice.protocol.versions import Facts
 from splice.rules.eras import is_version_of_requests
 from splice.transports.base import Link, Outgoing, Receiver, Sender
@@ -192,7 +192,7 @@ class StdioLink(LineChannel, asyncio.SubprocessProtocol, Link):
             log.warning(_JUNK, self.name, bad.shown(), bad.message, _SHOWN_JUNK_LINES)
         if bad.text.strip() == b"{":
             self._spread.clear()
-        found = broken.ends(b"{" + bad.text, b"")
+        found = ends(b"{" + bad.text, b"")
         self._spread |= {name: found[name] for name in ("jsonrpc", "id") if name in found}
         if self._spread.keys() >= {"jsonrpc", "id"}:
             bad.message, bad.id = "it is written over several lines, and each must be one", self._spread.pop("id")
