@@ -19,7 +19,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from splice import Client, StdioServer
 from splice.errors import ConnectionClosed
-from splice.protocol.versions import FACTS, LATEST_HANDSHAKE, LATEST_MODERN
+from splice.protocol.versions import LATEST_HANDSHAKE, LATEST_MODERN, covers
 from splice.types import ElicitParams
 from support import behaving_server
 from support.joined import Joined
@@ -179,7 +179,7 @@ class Histories(RuleBasedStateMachine):
     @rule(which=which)
     def ask(self, which: int) -> None:
         party = self.present[which % len(self.present)]
-        if FACTS[party.client.protocol_version].elicitation:
+        if covers(ElicitParams.span, party.client.protocol_version):
             assert self.run(party.client.call_tool("introduce")).text == f"party {party.number}, 30"
 
     @precondition(lambda self: len(self.present) > 1 and len(self.calls) > 2)

@@ -16,11 +16,11 @@ from splice.errors import (
     RPCError,
 )
 from splice.protocol.narrow import narrow
-from splice.protocol.versions import FACTS, VERSIONS
+from splice.protocol.versions import FACTS, VERSIONS, covers
 from splice.types import CallToolResult, CreateMessageParams, ElicitParams, ImageContent, LogParams, PromptReference
 from support.waiting import settle, until
 
-FORMS = [version for version in VERSIONS if FACTS[version].elicitation]
+FORMS = [version for version in VERSIONS if covers(ElicitParams.span, version)]
 URLS = [version for version in VERSIONS if FACTS[version].url_elicitation]
 LEGACY = [version for version in VERSIONS if not FACTS[version].request_meta]
 _JSON = CallToolResult(content=[], structured_content=1)

@@ -274,7 +274,7 @@ FORM: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("version", [each for each in VERSIONS if FACTS[each].elicitation])
+@pytest.mark.parametrize("version", [each for each in VERSIONS if covers(ElicitParams.span, each)])
 def test_forms_hold_what_their_version_has(version: str) -> None:
     narrowed = narrow(ElicitParams(message="m", requested_schema=FORM), version).requested_schema
     if FACTS[version].rich_forms:

@@ -38,7 +38,6 @@ TABLE = {
     "mirrored_headers": "----x",
     "closed_stream_cancels": "----x",
     "request_meta": "----x",
-    "elicitation": "--xxx",
     "url_elicitation": "---xx",
     "sampling_tools": "---xx",
     "rich_forms": "---xx",

@@ -153,5 +153,5 @@ def test_any_other_is_not(version: str) -> None:
 
 
 def test_a_pinned_version_takes_no_counter_offer() -> None:
-    with pytest.raises(RemoteProtocolError, match="does not speak 2025-06-18; it offers 2025-03-26"):
+    with pytest.raises(RemoteProtocolError, match="version '2025-03-26'; we speak 2025-06-18 there"):
         accept_counter_offer("2025-03-26", preference("2025-06-18"))

@@ -63,7 +63,7 @@ NEW, OLD = LATEST_MODERN, "2025-06-18"
         (CREATE_MESSAGE, SAMPLE_CONTEXT, SAMPLING, NEW, {"sampling": {"context": {}}}),
         (CREATE_MESSAGE, SAMPLE_CONTEXT, SAMPLING_TOOLS, "2025-11-25", {"sampling": {"context": {}}}),
         (CREATE_MESSAGE, SAMPLE_CONTEXT, SAMPLING_CONTEXT, NEW, None),
-        (CREATE_MESSAGE, SAMPLE_CONTEXT, EMPTY, NEW, {"sampling": {}}),
+        (CREATE_MESSAGE, SAMPLE_CONTEXT, EMPTY, NEW, {"sampling": {"context": {}}}),
         (CREATE_MESSAGE, SAMPLE_CONTEXT, SAMPLING, OLD, None),
         (CREATE_MESSAGE, SAMPLE_ALONE, SAMPLING, NEW, None),
         (ELICIT, FORM, ELICITATION, NEW, None),

@@ -8,7 +8,8 @@ from msgspec import Raw
 
 from splice.errors import RPCError
 from splice.protocol.jsonrpc import Notification, Request, Response, Success, encode, failure, raw
-from splice.protocol.versions import FACTS, LATEST_HANDSHAKE, VERSIONS
+from splice.protocol.questions import ElicitParams
+from splice.protocol.versions import FACTS, LATEST_HANDSHAKE, VERSIONS, covers
 from splice.rules.sessions import Session
 from splice.server.server import Server
 from splice.transports.base import Exchange, Sender
@@ -19,7 +20,7 @@ ALL: JSON = {"elicitation": {"form": {}, "url": {}}, "sampling": {"tools": {}}, 
 
 LEGACY = [version for version in VERSIONS if not FACTS[version].request_meta]
 MODERN = [version for version in VERSIONS if FACTS[version].request_meta]
-ASKING = [version for version in VERSIONS if FACTS[version].elicitation]
+ASKING = [version for version in VERSIONS if covers(ElicitParams.span, version)]
 """Versions that may ask the user."""
 
 Answers: TypeAlias = Callable[[str, JSON], JSON]

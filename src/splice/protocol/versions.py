@@ -85,14 +85,12 @@ class Facts(Struct, frozen=True, kw_only=True):
     """An SSE stream that can be resumed opens with an event that has an id and no data."""
     closed_stream_cancels: Annotated[bool, Since(V2026_07_28)]
     """Closing the HTTP response stream cancels the request."""
-    elicitation: Annotated[bool, Since(V2025_06_18)]
-    """The server may ask the user at all."""
     url_elicitation: Annotated[bool, Since(V2025_11_25)]
-    """...and may send them to a URL."""
+    """The server may send the user to a URL."""
     rich_forms: Annotated[bool, Since(V2025_11_25)]
-    """...with lists of choices, a title beside each choice, and defaults for more than booleans."""
+    """Forms may have lists of choices, a title beside each choice, and defaults for more than booleans."""
     sampling_tools: Annotated[bool, Since(V2025_11_25)]
-    """Sampling requests may offer tools."""
+    """Sampling requests may offer tools, and the client says whether it heeds `includeContext`."""
     bad_arguments_are_results: Annotated[bool, Since(V2025_11_25)]
     """Arguments that do not fit are told to the model as a failed result, not to the client as an error."""
     any_structured_content: Annotated[bool, Since(V2026_07_28)]

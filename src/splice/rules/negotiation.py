@@ -170,11 +170,10 @@ def accept_counter_offer(answered: str, wanted: Preference) -> str:
 
     Raises `RemoteProtocolError` for a version that cannot be spoken after a handshake, or one that was not pinned.
     """
-    if wanted.pinned and answered != wanted.handshake:
-        raise RemoteProtocolError(f"The server does not speak {wanted.handshake}; it offers {answered}")
-    if answered not in HANDSHAKE_VERSIONS:
+    allowed = (wanted.handshake,) if wanted.pinned else HANDSHAKE_VERSIONS
+    if answered not in allowed:
         raise RemoteProtocolError(
             f"The server answered the handshake with protocol version {answered!r}; "
-            f"we speak {', '.join(HANDSHAKE_VERSIONS)} there"
+            f"we speak {', '.join(map(str, allowed))} there"
         )
     return answered

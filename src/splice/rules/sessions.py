@@ -13,6 +13,7 @@ from msgspec import Struct
 from splice.errors import InvalidRequest, MissingClientCapability
 from splice.protocol.capabilities import ClientCapabilities
 from splice.protocol.jsonrpc import Notification
+from splice.protocol.narrow import narrow
 from splice.protocol.notifications import LoggingLevel
 from splice.protocol.questions import ROOTS_LIST, CreateMessageParams, ElicitParams
 from splice.protocol.versions import FACTS, LATEST_MODERN, Facts
@@ -46,34 +47,26 @@ def require(declared: Declared, method: str, params: Any) -> None:
             f"{method} cannot be sent: this server keeps no sessions (stateless=True) and cannot ask clients of this "
             f"version; {LATEST_MODERN} needs none"
         )
-    missing: Any = None
-    if isinstance(params, CreateMessageParams):
-        missing = _missing_for_sampling(declared, params)
-    elif isinstance(params, ElicitParams):
-        missing = _missing_for_elicitation(declared, params.mode or "form")
-    elif method == ROOTS_LIST.name and declared.capabilities.roots is None:
-        missing = {"roots": {}}
-    if missing is not None:
+    name, parts = _needed(declared.facts, method, params)
+    # What its version does not have, it cannot have declared.
+    has = getattr(narrow(declared.capabilities, declared.facts.version), name, None)
+    if parts == ["form"] and has is not None and has.url is None:
+        return  # to declare nothing in particular is to declare forms
+    missing = {part: {} for part in parts if getattr(has, part, None) is None}
+    if name and (has is None or missing):
         lacks = f"The client did not declare the capability that {method} needs"
-        raise MissingClientCapability(lacks, {"requiredCapabilities": missing})
+        raise MissingClientCapability(lacks, {"requiredCapabilities": {name: missing}})
 
 
-def _missing_for_sampling(declared: Declared, params: CreateMessageParams) -> dict[str, Any] | None:
-    has, since_tools = declared.capabilities.sampling, declared.facts.sampling_tools
+def _needed(facts: Facts, method: str, params: Any) -> tuple[str, list[str]]:
+    """Name the capability that a question needs, and which parts of it; nothing for what is not known here."""
+    if isinstance(params, ElicitParams):
+        return "elicitation", [params.mode or "form"]
+    if not isinstance(params, CreateMessageParams):
+        return ("roots" if method == ROOTS_LIST.name else ""), []
     tools = params.tools is not None or params.tool_choice is not None
-    if has is None or (tools and (not since_tools or has.tools is None)):
-        return {"sampling": {"tools": {}} if tools else {}}
-    context = since_tools and params.include_context not in (None, "none")
-    return {"sampling": {"context": {}}} if context and has.context is None else None
-
-
-def _missing_for_elicitation(declared: Declared, mode: str) -> dict[str, Any] | None:
-    has, facts = declared.capabilities.elicitation, declared.facts
-    if mode == "url":
-        is_there = facts.url_elicitation and has is not None and has.url is not None
-    else:  # to declare nothing in particular is to declare forms
-        is_there = facts.elicitation and has is not None and (has.form is not None or has.url is None)
-    return None if is_there else {"elicitation": {mode: {}}}
+    context = facts.sampling_tools and params.include_context not in (None, "none")
+    return "sampling", ["tools"] * tools + ["context"] * context
 
 
 def _nowhere(_: Notification) -> None:
@@ -99,17 +92,12 @@ class Session(Struct, kw_only=True, eq=False):
     """Called by `end`: the server lets go of the session."""
 
     def open(
-        self,
-        version: str,
-        capabilities: ClientCapabilities = NO_CAPABILITIES,
-        client_info: Implementation | None = None,
+        self, version: str, capabilities: ClientCapabilities = NO_CAPABILITIES, info: Implementation | None = None
     ) -> Facts:
         """Agree on a version. Raises `KeyError` for one this package does not know."""
-        said = Declared(
-            facts=FACTS[version], capabilities=capabilities, client_info=client_info, log_level=DEFAULT_LEVEL
-        )
-        self.declared = said
-        return said.facts
+        facts, level = FACTS[version], DEFAULT_LEVEL
+        self.declared = Declared(facts=facts, capabilities=capabilities, client_info=info, log_level=level)
+        return facts
 
     @property
     def facts(self) -> Facts | None:

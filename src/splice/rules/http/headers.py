@@ -149,16 +149,10 @@ def check_standard_headers(headers: Headers, version: str, method: str, name: st
     """
     for header, expected in standard_headers(version, method, name).items():
         given = headers.raw(_ARRIVED[header])
-        if given is None:
-            raise _missing(header)
         if given != expected.encode():
-            value, read = given.decode("latin-1"), _decoded if header == NAME_HEADER else _stripped
-            if read(header, value) != read(header, expected):
+            value = None if given is None else given.decode("latin-1").strip(_BLANKS)
+            if value != expected and (value is None or header != NAME_HEADER or _decoded(header, value) != name):
                 raise _mismatch(header, value, expected)
-
-
-def _stripped(_header: str, value: str) -> str:
-    return value.strip(_BLANKS)
 
 
 def _decoded(header: str, value: str) -> str:
@@ -168,12 +162,9 @@ def _decoded(header: str, value: str) -> str:
         raise HeaderMismatch(f"Header mismatch: {header} {error}") from None
 
 
-def _missing(header: str) -> HeaderMismatch:
-    return HeaderMismatch(f"Header mismatch: {header} is missing; it must repeat what the body says")
-
-
-def _mismatch(header: str, value: str, expected: str) -> HeaderMismatch:
-    return HeaderMismatch(f"Header mismatch: {header} is {value[:100]!a}, but the body says {expected[:100]!a}")
+def _mismatch(header: str, value: str | None, expected: str | None) -> HeaderMismatch:
+    shown, said = ("missing" if each is None else ascii(each[:100]) for each in (value, expected))
+    return HeaderMismatch(f"Header mismatch: {header} is {shown}, but what it repeats of the body is {said}")
 
 
 # Arguments that headers mirror.
@@ -247,19 +238,14 @@ def check_param_headers(designations: Designations, arguments: Any, headers: Map
     for path, name in designations.items():
         header, value = PARAM_PREFIX + name, _at(arguments, path)
         given = headers.get(header.lower())
-        if value is None:
-            if given is not None:
-                raise HeaderMismatch(f"Header mismatch: {header} is set, but the body has no argument for it")
-            continue
-        if given is None:
-            raise _missing(header)
         try:
             expected = _as_text(value)
         except ValueError as error:
             raise HeaderMismatch(f"Header mismatch: {header} cannot be: {error}") from None
-        text = _decoded(header, given)
-        if expected not in (None, text) and not _is_number(text, value):
-            raise _mismatch(header, text, str(expected))
+        text = None if given is None else _decoded(header, given)
+        is_no_text = expected is None and value is not None
+        if not is_no_text and text != expected and not _is_number(text or "", value):
+            raise _mismatch(header, text, expected)
 
 
 def _is_number(text: str, value: Any) -> bool:
