@@ -25,8 +25,9 @@ def test_variables_are_named_in_order_and_once() -> None:
         ("{x,}", "not a URI template: '{x,}', at 0: '' is not a variable"),
         ("{x y}", "not a URI template: '{x y}', at 0: 'x y' is not a variable"),
         ("{=x}", "not a URI template: '{=x}', at 0: '=x' is not a variable"),
-        ("{x:0}", "not a URI template: '{x:0}', at 0: 'x:0' is not a variable"),
-        ("{x:10000}", "not a URI template: '{x:10000}', at 0: 'x:10000' is not a variable"),
+        ("{x:3}", "not a URI template: '{x:3}', at 0: 'x:3' is not a variable"),
+        ("{;x}", "not a URI template: '{;x}', at 0: ';x' is not a variable"),
+        ("{#x}", "not a URI template: '{#x}', at 0: '#x' is not a variable"),
         ("{{x}}", "not a URI template: '{{x}}', at 0: '{x' is not a variable"),
         ("{é}", "not a URI template: '{é}', at 0: 'é' is not a variable"),
     ],
@@ -55,7 +56,6 @@ MATCHES: list[tuple[str, str, dict[str, str] | None]] = [
     ("x://{id}", "x://...", {"id": "..."}),
     ("x{/id}", "x/%2E%2e", None),
     ("x{.id}", "x.a%2fb", None),
-    ("x{;id}", "x;id=..", None),
     ("x://{+id}", "x://..%2f..%2fetc", {"id": "../../etc"}),
     ("x{?id}", "x?id=../a", {"id": "../a"}),
     ("x://{id}", "x://a%20b%C3%BC", {"id": "a bü"}),
@@ -75,9 +75,6 @@ MATCHES: list[tuple[str, str, dict[str, str] | None]] = [
     ("x://{a}.{b}", "x://a.tar.gz", {"a": "a", "b": "tar.gz"}),
     ("x://{a}/{a}", "x://1/1", {"a": "1"}),
     ("x://{a}/{a}", "x://1/2", None),
-    ("{a:3}", "abc", {"a": "abc"}),
-    ("{a:3}", "abcd", None),
-    ("{a:1}", "%C3%BC", {"a": "ü"}),
     ("{x,y}", "1,2", {"x": "1", "y": "2"}),
     ("{x,y}", "1", {"x": "1"}),
     ("{x,y}", "1,2,3", None),
@@ -85,21 +82,17 @@ MATCHES: list[tuple[str, str, dict[str, str] | None]] = [
     ("f:///{+path}", "f:///a/b?c#d", {"path": "a/b?c#d"}),
     ("f:///{+path}", "f:///", None),
     ("f:///{+path}", "f://", None),
-    ("{+a}x{b}", "1x2/3x4", {"a": "1x2/3", "b": "4"}),
-    ("{+a}/{b}", "a/b/c", {"a": "a/b", "b": "c"}),
-    ("{+a}/{b}", "/b", None),
-    ("{+a}/{b}", "b", None),
     ("{+a}ab", "ab", None),
     ("a{+x}a", "a", None),
     ("{+a}/m/{+b}", "1/m/2/m/3", {"a": "1", "b": "2/m/3"}),
     ("{+x,y}", "a/b,c,d", {"x": "a/b", "y": "c,d"}),
     ("{+x,y}", "a/b", None),
     ("{+p}.md", "a/b.md", {"p": "a/b"}),
+    ("{+a}x{b}x{+c}", "1x2x3x4", {"a": "1", "b": "2", "c": "3x4"}),
+    ("{a}/{+b}/c{?q}", "1/2/3/c?q=4", {"a": "1", "b": "2/3", "q": "4"}),
     # labels
     ("{n}{.e}", "a.b", {"n": "a", "e": "b"}),
     ("{n}{.e}", "a", {"n": "a"}),
-    ("{+p}{.e}", "a/b.txt", {"p": "a/b", "e": "txt"}),
-    ("{+p}{.e}", "a/b", {"p": "a/b"}),
     ("x{.a,b}", "x.1.2", {"a": "1", "b": "2"}),
     ("x{.a,b}", "x.1.2.3", None),
     ("x{.a*}", "x.1.2", {"a": "1.2"}),
@@ -116,16 +109,6 @@ MATCHES: list[tuple[str, str, dict[str, str] | None]] = [
     ("{o}/{r}/c{/p*}", "a/b/cd", None),
     ("x{/p*}", "x/a%2Fb/c", None),
     ("x{/p*}", "x/a?b", None),
-    ("{+p}{/x}", "a/b/c", {"p": "a/b", "x": "c"}),
-    # path parameters
-    ("x{;a,b}", "x;a=1;b=2", {"a": "1", "b": "2"}),
-    ("x{;a,b}", "x;a;b=2", {"a": "", "b": "2"}),
-    ("x{;a,b}", "x;b=2", {"b": "2"}),
-    ("x{;a,b}", "x;b=2;a=1", None),
-    ("x{;a}", "x;ab=1", None),
-    ("{+p}/meta{;a}", "q/w/meta;a=5", {"p": "q/w", "a": "5"}),
-    ("{+p}/meta{;a}", "q/w/meta;a", {"p": "q/w", "a": ""}),
-    ("{+p}/meta{;a}", "q/w/meta", {"p": "q/w"}),
     # query
     ("r://x{?q,l}", "r://x?l=1&q=a%20b", {"l": "1", "q": "a b"}),
     ("r://x{?q,l}", "r://x?q=", {"q": ""}),
@@ -139,13 +122,11 @@ MATCHES: list[tuple[str, str, dict[str, str] | None]] = [
     ("r://x?f=1{&q}", "r://x?f=1&q=2", {"q": "2"}),
     ("r://x?f=1{&q}", "r://x?f=1", {}),
     ("r://x?f=1&g=2{&q}", "r://x?f=1&g=2&q=3", {"q": "3"}),
-    ("r://x?f=1{&q}", "r://x?q=2&f=1", None),
+    ("r://x?f=1{&q}", "r://x?q=2&f=1", {"q": "2"}),
+    ("r://x?f=1{&q}", "r://x?f=2&q=1", None),
+    ("r://x?f=1{&q}", "r://x?q=1", None),
     ("r://x{?a}{&b}", "r://x?b=1&a=2", {"a": "2", "b": "1"}),
     ("r://x?n={n}", "r://x?n=5", {"n": "5"}),
-    # fragment
-    ("r://x{#f}", "r://x#abc/d", {"f": "abc/d"}),
-    ("r://x{#f}", "r://x", {}),
-    ("r://x{?q}{#f,g}", "r://x?q=1#a,b,c", {"q": "1", "f": "a", "g": "b,c"}),
 ]
 
 
@@ -162,9 +143,9 @@ def test_matching(template: str, uri: str, expected: dict[str, str] | None) -> N
         ("{a}{+b}", "nothing stands between a and b"),
         ("{+a}{b}", "nothing stands between a and b"),
         ("x{?a}/y", "{?...} must stand at the end"),
-        ("x{#a}{?b}", "{#...} must stand at the end"),
+        ("{+a}/{b}", "behind {+...} and {/...*}, no {...} can follow"),
+        ("x{/a*}{.b}", "behind {+...} and {/...*}, no {...} can follow"),
         ("x{?a*}", "{?...*} stands for more than text"),
-        ("x{;a*}", "{;...*} stands for more than text"),
         ("x{&a*}", "{&...*} stands for more than text"),
         ("x://{path*}", "{...*} stands for more than text; for a value with slashes write {+...}"),
     ],
@@ -178,14 +159,13 @@ def test_some_templates_cannot_be_matched(template: str, reason: str) -> None:
 TEXT = st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\0"), min_size=1)
 
 
-@given(a=TEXT, b=TEXT, q=TEXT.filter(lambda text: "%" not in text))  # a fragment keeps escapes, even bad ones
-@pytest.mark.parametrize("template", ["x://{a}/{b}{?q}", "{a}/-/{b}{;q}", "x{/a,b}{#q}", "{a,b}{?q}", "{a}?b={b}{&q}"])
+@given(a=TEXT, b=TEXT, q=TEXT)
+@pytest.mark.parametrize("template", ["x://{a}/{b}{?q}", "{a}/-/{b}{?q}", "x{/a,b}{?q}", "{a,b}{?q}", "{a}?b={b}{&q}"])
 def test_what_was_expanded_is_found_again(template: str, a: str, b: str, q: str) -> None:
     made = UriTemplate(template)
     values = {"a": a, "b": b, "q": q}
     found = made.match(uritemplate.expand(template, dict[str, Any](values)))
-    segments = (a, b, q) if "{;q}" in template else (a, b)
-    safe = not any(each in (".", "..") or {"/", "\\"} & set(each) for each in segments)
+    safe = not any(each in (".", "..") or {"/", "\\"} & set(each) for each in (a, b))
     assert found == (values if safe else None)
 
 
@@ -219,10 +199,10 @@ def test_telling_a_uri_takes_no_time(hostile: str) -> None:
 
 
 OPERATORS = [
-    *("{x}", "{+x}", "{#x}", "{.x}", "{/x}", "{;x}", "{?x}", "{&x}"),
-    *("{+x*}", "{#x*}", "{.x*}", "{/x*}"),
-    *("{x}-{y}-{z}", "{+x}/{y}/{+z}", "{x,y,z}", "{/x,y,z*}", "{;x,y,z}", "{?x,y}", "x{.a,b,c}z"),
-    *("{+a}-{b}-{c}.", "{+a}{/x}{;v}{.e}", "{a}a{b}a{c}a", "x?x={x}{&y}"),
+    *("{x}", "{+x}", "{.x}", "{/x}", "{?x}", "{&x}"),
+    *("{+x*}", "{.x*}", "{/x*}"),
+    *("{x}-{y}-{z}", "{+x}/{y}/{+z}", "{x,y,z}", "{/x,y,z*}", "{?x,y}", "x{.a,b,c}z"),
+    *("{+a}-{b}-{+c}.", "{a}{/x}{.e}", "{+a}{/x}{.e}{/v*}", "{a}a{b}a{c}a", "x?x={x}{&y}"),
 ]
 HOSTILE = ["a", "/", "-", ".", ";", ";x", ";x=", "&", "&x=", "?x=", "%", "%2F", "=", ",", "#", "é", "\0", "ab-/", "/-"]
 

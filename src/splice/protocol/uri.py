@@ -7,12 +7,14 @@ regular expressions made here are atomic throughout. Nothing here expands.
 How a URI is taken apart:
 
 - `{x}` takes one or more characters, never `/`, `?` or `#`; `{+x}` takes anything; each takes as little as it can, but
-  the last `{+x}` or `{/x*}` takes all that is left.
-- `{.x}`, `{/x}` and `{;x}` may be absent, and so are `{?x}`, `{&x}` and `{#x}` at the end. The names of a query may
-  come in any order; a name that the template does not know, or that comes twice, is not a match.
+  the last variable of the path takes all that is left, up to the text behind it. If one is a `{+x}` or `{/x*}`, so is
+  the last: where it ends is found from the end.
+- `{.x}` and `{/x}` may be absent, and so are `{?x}` and `{&x}` at the end. The names of a query may come in any order;
+  a name that the template does not know, or that comes with two values, is not a match.
+- `{;x}`, `{#x}` and `{x:3}` are refused.
 - Values are percent-decoded, which is when an encoded slash becomes a slash: it never splits a value in two. A value
   that stands for one part of a path must stay one: `.`, `..` and those with a slash or backslash in them are not a
-  match. `{+x}`, `{/x*}`, queries and fragments take anything, `..` too: there the handler has to look.
+  match. `{+x}`, `{/x*}` and queries take anything, `..` too: there the handler has to look.
 
 https://www.rfc-editor.org/rfc/rfc3986
 https://www.rfc-editor.org/rfc/rfc6570
@@ -24,8 +26,8 @@ from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 from urllib.parse import quote, urlsplit
 
-_PART = re.compile(r"[^{]+|\{(?P<operator>[+#./;?&]?)(?P<variables>[^}]*)(?P<end>\}?)")
-_VARIABLE = re.compile(r"((?:\w|%[0-9A-Fa-f]{2})(?:\.?(?:\w|%[0-9A-Fa-f]{2}))*)(?:(\*)|:([1-9][0-9]{0,3}))?", re.ASCII)
+_PART = re.compile(r"[^{]+|\{(?P<operator>[+./?&]?)(?P<variables>[^}]*)(?P<end>\}?)")
+_VARIABLE = re.compile(r"((?:\w|%[0-9A-Fa-f]{2})(?:\.?(?:\w|%[0-9A-Fa-f]{2}))*)(\*)?", re.ASCII)
 _NOT_LITERAL = re.compile(r'[\x00-\x20"<>\\^`|}]')
 _BAD_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
 _ESCAPES = re.compile("(?:%[0-9A-Fa-f]{2})+")
@@ -54,7 +56,6 @@ class _Run(NamedTuple):
     operator: str
     """Of its expression; a `?` is followed by `&`, as in a URI."""
     explode: bool
-    prefix: int | None
     lead: str
     """The text before it; a run with a lead may be absent."""
     takes: str
@@ -82,20 +83,14 @@ class UriTemplate:
         runs = [each for each in elements if isinstance(each, _Run)]
         self.variables: tuple[str, ...] = tuple(dict.fromkeys(run.name for run in runs))
         """The names of the variables, in the order of the text."""
-        self._fragment = [run for run in runs if run.operator == "#"]
         self._query = {run.name: run for run in runs if run.operator in ("?", "&")}
-        self._literal_items = 0
-        """How many items of a query are literals."""
-        if any(run.operator == "&" for run in runs) and not any(run.operator == "?" for run in runs):
-            literals = "".join(each for each in elements if isinstance(each, str))
-            self._literal_items = literals.partition("?")[2].count("&") + 1
         path = [each for each in elements if not _tail(each)]
-        # The last run that takes anything gets what is left when all that follows it has been found from the end.
-        open_ends = [end for end, each in enumerate(path, 1) if isinstance(each, _Run) and not each.is_segment]
-        end = open_ends[-1] if open_ends else len(path) - isinstance(path[-1] if path else None, str)
-        left, right = path[:end], path[end:][::-1]
-        self._left, self._right = _pattern(left), _pattern(right, backwards=True)
-        self._path = [each for each in (*left, *right) if isinstance(each, _Run)]
+        self._suffix = str(path.pop()) if path and isinstance(path[-1], str) else ""
+        self._path = [each for each in path if isinstance(each, _Run)]
+        if self._path and self._path[-1].is_segment and not all(run.is_segment for run in self._path):
+            raise ValueError(f"no URI can be matched to {text!r}: behind {{+...}} and {{/...*}}, no {{...}} can follow")
+        pieces = [_piece(element, path[place + 1 :]) for place, element in enumerate(path)]
+        self._pattern = re.compile("".join(pieces) + r"\Z", re.DOTALL)
 
     def match(self, uri: str) -> dict[str, str] | None:
         """Find the values with which the template gives `uri`; None when there are none.
@@ -107,65 +102,34 @@ class UriTemplate:
         except UnicodeEncodeError:
             return None
         found: list[tuple[_Run, str | None]] = []
-        if self._fragment:
-            rest, mark, fragment = rest.partition("#")
-            if mark:
-                found += zip(self._fragment, fragment.split(",", len(self._fragment) - 1), strict=False)
         if self._query:
-            rest, items = self._cut_query(rest)
-            values = dict(items)
-            if len(values) < len(items) or not values.keys() <= self._query.keys():
-                return None
-            found += [(self._query[name], value) for name, value in items]
-        right = self._right.match(rest[::-1])
-        left = None if right is None else self._left.match(rest[: len(rest) - right.end()])
-        if left is None or right is None:
-            return None
-        texts = (*left.groups(), *(text and text[::-1] for text in right.groups()))
-        return _values([*zip(self._path, texts, strict=True), *found])
-
-    def _cut_query(self, rest: str) -> tuple[str, list[tuple[str, str]]]:
-        """Cut off the items of the query that are not literals, as names and values."""
-        path, mark, query = rest.partition("?")
-        items = query.split("&") if query else []
-        if self._literal_items:
-            path += mark + "&".join(items[: self._literal_items])
-        parts = (item.partition("=") for item in items[self._literal_items :])
-        return path, [(name, text) for name, _, text in parts]
+            path, _, query = rest.partition("?")
+            items = [item.partition("=") for item in query.split("&")]
+            found += [(self._query[name], value) for name, _, value in items if name in self._query]
+            literals = "&".join("".join(item) for item in items if item[0] not in self._query)
+            rest = f"{path}?{literals}" if literals else path
+        place = self._pattern.match(rest.removesuffix(self._suffix)) if rest.endswith(self._suffix) else None
+        return None if place is None else _values([*zip(self._path, place.groups(), strict=True), *found])
 
 
-def _pattern(elements: Sequence[_Element], *, backwards: bool = False) -> re.Pattern[str]:
-    """Compile the elements up to the one that takes all that is left, or those after it, which are read backwards."""
-    pieces = [_piece(element, elements[place + 1 :], backwards) for place, element in enumerate(elements)]
-    return re.compile("".join(pieces) + ("" if backwards else r"\Z"), re.DOTALL)
-
-
-def _piece(element: _Element, after: Sequence[_Element], backwards: bool) -> str:
+def _piece(element: _Element, after: Sequence[_Element]) -> str:
+    """Write the pattern of one element of the path."""
     if isinstance(element, str):
-        return _literal(element, backwards)
-    lead, has_equals = _literal(element.lead, backwards), element.operator == ";"
-    if lead and backwards:
-        equals = "(?:=|(?<![^;]))" if has_equals else ""
-        return f"(?>({element.takes}*?){equals}{lead})?+"
-    ends = "|".join(_ends(after, backwards))
-    if not lead:
+        return re.escape(element)
+    ends = "|".join(_ends(after))
+    if not element.lead:
         return f"((?>{element.takes}+?(?={ends})))"
-    equals = "(?:=|(?![^;/?#]))" if has_equals else ""
-    return f"(?>{lead}{equals}({element.takes}*?(?={ends})))?+"
+    return f"(?>{re.escape(element.lead)}({element.takes}*?(?={ends})))?+"
 
 
-def _ends(after: Sequence[_Element], backwards: bool) -> Iterator[str]:
+def _ends(after: Sequence[_Element]) -> Iterator[str]:
     """List what may come right after a variable."""
     for element in after:
         if isinstance(element, str):
-            yield _literal(element, backwards)
+            yield re.escape(element)
             return
-        yield _literal(element.lead, backwards)
+        yield re.escape(element.lead)
     yield r"\Z"
-
-
-def _literal(text: str, backwards: bool) -> str:
-    return re.escape(text[::-1] if backwards else text)
 
 
 def _parse(text: str) -> Iterator[_Element]:
@@ -190,18 +154,18 @@ def _parse(text: str) -> Iterator[_Element]:
 
 
 def _run(operator: str, found: re.Match[str], place: int, count: int) -> _Run:
-    name, explode, prefix = found.groups()
-    lead = {"+": "", "": "," if place else "", ";": f";{name}"}.get(operator, operator)
+    name, explode = found.groups()
+    lead = {"+": "", "": "," if place else ""}.get(operator, operator)
     if operator == "+":
         takes = "[^,]" if place < count - 1 else "."
     elif operator == "/" and explode:
         takes = "(?:[^?#%]|%(?!2F|2f))"
-    elif operator in ("?", "&", "#"):
+    elif operator in ("?", "&"):
         takes = "."
     else:
         takes = f"[^/?#{operator or ','}]" if count > 1 else "[^/?#]"
     operator = "&" if operator == "?" and place else operator
-    return _Run(name, operator, bool(explode), int(prefix) if prefix else None, lead, takes)
+    return _Run(name, operator, bool(explode), lead, takes)
 
 
 def _malformed(text: str, place: int, why: str) -> ValueError:
@@ -209,18 +173,18 @@ def _malformed(text: str, place: int, why: str) -> ValueError:
 
 
 def _tail(element: _Element) -> str:
-    """Give the operator of what stands in the query or the fragment; nothing for what stands before."""
-    return element.operator if isinstance(element, _Run) and element.operator in ("?", "&", "#") else ""
+    """Give the operator of what stands in the query; nothing for what stands before."""
+    return element.operator if isinstance(element, _Run) and element.operator in ("?", "&") else ""
 
 
 def _why_unmatchable(elements: list[_Element]) -> str:
     """Say why no URI can be taken apart by a template; empty when it can be done."""
     for before, after in pairwise(("", *elements)):
-        if _tail(before) and _tail(after) not in ("&", "#"):
+        if _tail(before) and _tail(after) != "&":
             return f"{{{_tail(before)}...}} must stand at the end"
         if isinstance(after, str):
             continue
-        if after.explode and after.operator in ("", ";", "?", "&"):
+        if after.explode and after.operator in ("", "?", "&"):
             hint = "" if after.operator else "; for a value with slashes write {+...}"
             return f"{{{after.operator}...*}} stands for more than text{hint}"
         if isinstance(before, _Run) and not after.lead:
@@ -235,7 +199,7 @@ def _values(found: Iterable[tuple[_Run, str | None]]) -> dict[str, str] | None:
         if text is None:
             continue
         value = _unescape(text)
-        if value is None or "\0" in value or (run.prefix is not None and len(value) > run.prefix):
+        if value is None or "\0" in value:
             return None
         if run.is_segment and (value in (".", "..") or "/" in value or "\\" in value):
             return None
