@@ -226,10 +226,8 @@ def split_batch(data: bytes) -> list[bytes]:
         items = msgspec.json.decode(data, type=list[Raw])
     except msgspec.DecodeError as error:
         raise BadMessage(f"Parse error: {error}", code=PARSE_ERROR) from None
-    if not items:
-        raise BadMessage("Invalid request: the batch is empty")
-    if len(items) > MAX_BATCH:
-        raise BadMessage(f"Invalid request: a batch may have {MAX_BATCH} messages, not {len(items)}")
+    if not 0 < len(items) <= MAX_BATCH:
+        raise BadMessage(f"Invalid request: a batch has 1 to {MAX_BATCH} messages, not {len(items)}")
     return [bytes(item) for item in items]
 
 

@@ -281,8 +281,5 @@ ELICIT = Method(
     name="elicitation/create", params=ElicitParams, result=ElicitResult, since=V2025_06_18, until=V2025_11_25
 )
 ELICITATION_COMPLETE = Note(
-    name="notifications/elicitation/complete",
-    params=ElicitationCompleteParams,
-    since=V2025_11_25,
-    until=V2025_11_25,
+    name="notifications/elicitation/complete", params=ElicitationCompleteParams, since=V2025_11_25, until=V2025_11_25
 )

@@ -107,9 +107,8 @@ class Facts(Struct, frozen=True, kw_only=True):
 
 _RESERVED = range(-32099, errors.UNSUPPORTED_PROTOCOL_VERSION)
 _CODES = (
-    *(
-        (code, (Until(V2025_11_25),), errors.INTERNAL_ERROR) for code in _RESERVED
-    ),  # and not defined but for those below
+    # Reserved, and not defined but for those below.
+    *((code, (Until(V2025_11_25),), errors.INTERNAL_ERROR) for code in _RESERVED),
     (errors.RESOURCE_NOT_FOUND, (Until(V2025_11_25),), errors.INVALID_PARAMS),
     (errors.URL_ELICITATION_REQUIRED, (Since(V2025_11_25), Until(V2025_11_25)), errors.INVALID_REQUEST),
     (errors.MISSING_CLIENT_CAPABILITY, (Since(V2026_07_28),), errors.INVALID_REQUEST),

@@ -89,7 +89,7 @@ class _Legacy:
 
     def stamp(self, stamp: Stamp, token: RequestId | None, more: Mapping[str, Any] | None) -> Raw | None:  # noqa: ARG002
         """Write the `_meta` of a request: what the version demands, a progress token, and keys of the caller's."""
-        return _stamped({}, token, more) if more or token is not None else None
+        return _stamped(None, token, more)
 
     def ask(self, journal: Journal, row: Method[Any, Any], key: str, question: InputRequest) -> Raw | None:  # noqa: ARG002
         """Find the client's answer to a question asked while `row` is answered; None: send it as a request.
@@ -133,8 +133,7 @@ class _Modern:
         return narrow(result, facts.version)
 
     def stamp(self, stamp: Stamp, token: RequestId | None, more: Mapping[str, Any] | None) -> Raw | None:
-        said = stamp.meta()
-        return _stamped(members_of(said), token, more) if more or token is not None else said
+        return _stamped(stamp.meta(), token, more)
 
     def ask(self, journal: Journal, row: Method[Any, Any], key: str, question: InputRequest) -> Raw | None:
         if not row.may_ask:
@@ -148,8 +147,10 @@ class _Modern:
         raise Suspend(requests)
 
 
-def _stamped(said: Mapping[str, Any], token: RequestId | None, more: Mapping[str, Any] | None) -> Raw:
-    return raw({**(more or {}), **said} | ({} if token is None else {TOKEN: token}))
+def _stamped(said: Raw | None, token: RequestId | None, more: Mapping[str, Any] | None) -> Raw | None:
+    if not more and token is None:
+        return said
+    return raw({**(more or {}), **members_of(said)} | ({} if token is None else {TOKEN: token}))
 
 
 Era: TypeAlias = _Legacy | _Modern

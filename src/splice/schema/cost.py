@@ -48,12 +48,12 @@ _MAPS = ("dependentSchemas", "dependencies", "patternProperties")
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
 
-class Costly(ValueError):
-    """A schema breaks one of the bounds."""
+class BadSchema(ValueError):
+    """A schema is invalid, uses a dialect we do not speak, refers to something outside, or breaks a bound."""
 
 
-class Unresolved(Costly):
-    """A schema refers to something that it does not have."""
+class OverBudget(BadSchema):
+    """A schema is refused unused, or a value of this size with it: nobody knows whether they fit."""
 
 
 class Cost(Struct, frozen=True):
@@ -66,14 +66,13 @@ class Cost(Struct, frozen=True):
 
 
 def cost(schema: Schema) -> Cost:
-    """Measure a schema.
-
-    Raises `Costly`.
-    """
+    """Measure a schema. Raises `OverBudget`, and `BadSchema` for one that refers to something it does not have."""
     try:
-        return _Survey(schema).cost()
+        survey = _Survey(schema)
+        work, _ = survey.follow(schema, 0)
+        return Cost(work, max(map(survey.branching, survey.looping), default=0))
     except RecursionError:
-        raise Costly(f"subschemas nest deeper than {MAX_DEPTH} levels") from None
+        raise OverBudget(f"the schema nests deeper than {MAX_DEPTH} levels") from None
 
 
 def _objects(root: Schema) -> list[Schema]:
@@ -83,13 +82,14 @@ def _objects(root: Schema) -> list[Schema]:
     for _ in range(2 * MAX_DEPTH):  # every second level of a schema is a map or a list of schemas
         found += filter(is_object, level)
         if len(found) > MAX_SUBSCHEMAS:
-            raise Costly(f"more than {MAX_SUBSCHEMAS} subschemas")
+            raise OverBudget(f"the schema has more than {MAX_SUBSCHEMAS} subschemas")
         level = [inner for node in level for inner in _inside(node) if is_object(inner) or is_array(inner)]
     if level:
-        raise Costly(f"subschemas nest deeper than {MAX_DEPTH} levels")
+        raise OverBudget(f"the schema nests deeper than {MAX_DEPTH} levels")
     patterns = [text for node in found for text in _patterns(node)]
     if len(patterns) > MAX_PATTERNS or sum(map(_pattern_size, patterns)) > MAX_PATTERN_TEXT:
-        raise Costly(f"more than {MAX_PATTERNS} patterns, or {MAX_PATTERN_TEXT} characters and repetitions of them")
+        most = f"{MAX_PATTERNS} patterns, or {MAX_PATTERN_TEXT} characters and repetitions of them"
+        raise OverBudget(f"the schema has more than {most}")
     return found
 
 
@@ -98,10 +98,10 @@ def _anchors(root: Schema, objects: list[Schema]) -> dict[str, Schema]:
     found: dict[str, Schema] = {}
     for node in objects:
         if isinstance(node.get("$id"), str) and node is not root:
-            raise Costly(f"a subschema has the $id {node['$id']!r}; only the whole may have one")
+            raise OverBudget(f"a subschema has the $id {node['$id']!r}; only the whole may have one")
         for name in (node.get("$anchor"), node.get("$dynamicAnchor")):
             if isinstance(name, str) and found.setdefault(name, node) is not node:
-                raise Costly(f"two subschemas have the anchor {name!r}")
+                raise OverBudget(f"two subschemas have the anchor {name!r}")
     return found
 
 
@@ -140,38 +140,33 @@ class _Survey:
         self._works: dict[int, int] = {}
         self._open: dict[int, int] = {}
         """Subschemas being followed, and how many members of the value deep."""
-        self._looping: dict[int, Schema] = {}
+        self.looping: dict[int, Schema] = {}
         """Subschemas that lead to one that applies itself."""
         self._members = cache(self._count_members)
 
-    def cost(self) -> Cost:
-        """Measure."""
-        work, _ = self._follow(self._root, 0)
-        return Cost(work, max(map(self._branching, self._looping), default=0))
-
-    def _follow(self, node: Any, deep: int) -> tuple[int, bool]:
+    def follow(self, node: Any, deep: int) -> tuple[int, bool]:
         """Count the subschemas that may be applied, a definition once for each way to it; tell if one is a loop."""
         if not is_object(node):
             return 1, False
         key = id(node)
         if key in self._open:
             if self._open[key] == deep:
-                raise Costly("a subschema applies itself to the same value, without end")
+                raise OverBudget("a subschema applies itself to the same value, without end")
             return 1, True
         if key not in self._works:
             self._open[key] = deep
             self._works[key] = 1 + _compared(node)
             for step, inner in self._steps(node):
-                work, loops = self._follow(inner, deep + bool(step))
+                work, loops = self.follow(inner, deep + bool(step))
                 self._works[key] += work
                 if loops:
-                    self._looping[key] = node
+                    self.looping[key] = node
             del self._open[key]
             if self._works[key] > MAX_WORK:
-                raise Costly(f"its references and choices amount to more than {MAX_WORK} subschemas")
-        return self._works[key], key in self._looping
+                raise OverBudget(f"the schema's references and choices amount to more than {MAX_WORK} subschemas")
+        return self._works[key], key in self.looping
 
-    def _branching(self, key: int) -> int:
+    def branching(self, key: int) -> int:
         """Count how many looping subschemas one applies to one member at most, with those it applies to the value."""
         times = self._members(key)
         named = max((count for step, count in times.items() if step.startswith(_NAMED)), default=0)
@@ -180,8 +175,8 @@ class _Survey:
 
     def _count_members(self, key: int) -> Counter[str]:
         found: Counter[str] = Counter()
-        for step, inner in self._steps(self._looping[key]):
-            if id(inner) in self._looping:
+        for step, inner in self._steps(self.looping[key]):
+            if id(inner) in self.looping:
                 found.update({step: 1} if step else self._members(id(inner)))
         return found
 
@@ -200,7 +195,7 @@ class _Survey:
         """Find what a reference refers to; only the schema itself is looked at."""
         text = unquote(str(reference)).removeprefix(str(self._root.get("$id", "")).removesuffix("#"))
         if not text.startswith("#"):
-            raise Unresolved(f"it refers to {reference}, outside of itself; nothing is ever fetched")
+            raise BadSchema(f"the schema refers to {reference}, outside of itself; nothing is ever fetched")
         if text[1:] in self._anchors:
             return self._anchors[text[1:]]
         start, *steps = text[1:].split("/")
@@ -210,5 +205,5 @@ class _Survey:
                 name = step.replace("~1", "/").replace("~0", "~")
                 node = node[int(name)] if is_array(node) else node[name]
         except (LookupError, TypeError, ValueError):
-            raise Unresolved(f"it refers to {text}, which it does not have") from None
+            raise BadSchema(f"the schema refers to {text}, which it does not have") from None
         return node

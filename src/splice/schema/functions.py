@@ -16,7 +16,6 @@ from msgspec import Raw, Struct
 
 from splice.schema import annotations, schemas
 from splice.schema.docstrings import parse
-from splice.schema.foreign import decode_hook, encode_hook
 from splice.schema.schemas import BadArguments, Schema
 from splice.schema.types import Shape, Types, with_default
 
@@ -111,7 +110,7 @@ def dump(value: Any) -> Any:
 
     Raises `TypeError` for what JSON cannot carry.
     """
-    return msgspec.to_builtins(value, str_keys=True, enc_hook=encode_hook)
+    return msgspec.to_builtins(value, str_keys=True, enc_hook=annotations.encode_hook)
 
 
 def _source(function: Any) -> Any:
@@ -178,7 +177,7 @@ def _read(default: Any, hint: Any) -> tuple[Any, Any, Any]:
 
 def _decoder(struct: type[Struct], *, is_whole: bool) -> Callable[[Any], dict[str, Any]]:
     """Make the one decode of a call; in a call that `is_whole`, no argument can be left out."""
-    decode, asdict = msgspec.json.Decoder(struct, dec_hook=decode_hook).decode, msgspec.structs.asdict
+    decode, asdict = msgspec.json.Decoder(struct, dec_hook=annotations.decode_hook).decode, msgspec.structs.asdict
     if is_whole:
         return lambda raw: asdict(decode(raw))
     return lambda raw: {name: value for name, value in asdict(decode(raw)).items() if value is not _LEFT_OUT}

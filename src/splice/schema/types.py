@@ -23,7 +23,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, cast
 import msgspec
 from msgspec import inspect as mi
 
-from splice.schema import annotations, foreign
+from splice.schema import annotations
 from splice.schema.annotations import NotJSON, for_msgspec, name_of
 from splice.schema.docstrings import parse
 from splice.schema.schemas import NAMES, NULL, Schema, any_of, described, object_of
@@ -73,7 +73,7 @@ class Shape(NamedTuple):
 
         Raises `ValueError`, or `RecursionError` for a value that nests too deeply.
         """
-        return msgspec.json.decode(json, type=self.wire, dec_hook=foreign.decode_hook)
+        return msgspec.json.decode(json, type=self.wire, dec_hook=annotations.decode_hook)
 
 
 class Types:
@@ -116,7 +116,7 @@ class Types:
 
     def adopt(self, model: Any) -> Schema:
         """Write the type of an adapter of pydantic's; its definitions get a number if their names are taken."""
-        written = (foreign.pydantic_schema(model, self.mode, number) for number in _numbers())
+        written = (annotations.pydantic_schema(model, self.mode, number) for number in _numbers())
         fits = (each for each in written if all(self.defs.get(name, one) == one for name, one in each[1].items()))
         schema, defs = next(fits)
         self.defs |= defs
@@ -127,8 +127,8 @@ class Types:
         return Shape(wire, self.write(mi.type_info(wire)))
 
     def _by_pydantic(self, kind: Any) -> Shape:
-        model = foreign.strict_adapter(kind)
-        return Shape(foreign.left_to(model.validate_json), self.adopt(model))
+        model = annotations.strict_adapter(kind)
+        return Shape(annotations.left_to(model.validate_json), self.adopt(model))
 
     def _first_of(self, kind: Any) -> Shape:
         """Take the first member of a union that fits."""
@@ -146,13 +146,13 @@ class Types:
                     continue
             raise ValueError("fits none of several types")
 
-        return Shape(foreign.left_to(convert), any_of([member.schema for member in members]) | said.words)
+        return Shape(annotations.left_to(convert), any_of([member.schema for member in members]) | said.words)
 
 
 def with_default(schema: Schema, default: Any) -> Schema:
     """Add a default, if there is one that JSON can carry. None can be one; `NODEFAULT` is none."""
     try:
-        plain = msgspec.to_builtins(default, str_keys=True, enc_hook=foreign.encode_hook)
+        plain = msgspec.to_builtins(default, str_keys=True, enc_hook=annotations.encode_hook)
     except (TypeError, ValueError):
         return schema
     finite = not isinstance(plain, float) or math.isfinite(plain)
@@ -192,16 +192,16 @@ def _enumeration(_: Types, kind: mi.EnumType) -> Schema:
 def _custom(to: Types, kind: mi.CustomType) -> Schema:
     if kind.cls is object:
         return {}
-    if foreign.is_path(kind.cls):
+    if annotations.is_path(kind.cls):
         return {"type": "string", "format": "path"}
-    if not foreign.is_pydantic(kind.cls):
+    if not annotations.is_pydantic(kind.cls):
         raise NotJSON(kind.cls)
-    return to.adopt(foreign.adapter(kind.cls))
+    return to.adopt(annotations.adapter(kind.cls))
 
 
 def _record(to: Types, kind: Record) -> Schema:
     """Write a class with fields into the definitions, and refer to it."""
-    if foreign.is_pydantic(kind.cls):
+    if annotations.is_pydantic(kind.cls):
         raise TypeError(f"{name_of(kind.cls)} is for pydantic to decode, whole")
     if kind.cls not in to.names:
         plain = re.sub(r"[^A-Za-z0-9_.-]+", "_", name_of(kind.cls)).rstrip("_")  # needs no escaping in a reference

@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Struct
 
 from splice.protocol.jsonrpc import depth
-from splice.schema.cost import Costly, Unresolved, cost
+from splice.schema.cost import BadSchema, OverBudget, cost
 from splice.schema.schemas import BadArguments, Schema, cut, is_object, meant
 from splice.schema.types import Shape
 
@@ -61,14 +61,6 @@ _DIALECTS: dict[str, Any] = {
 _Kind = jsonschema_rs.ValidationErrorKind
 
 
-class BadSchema(ValueError):
-    """A schema is invalid, uses a dialect we do not speak, refers to something outside, or breaks a bound."""
-
-
-class OverBudget(BadSchema):
-    """A schema is refused unused, or a value of this size with it: nobody knows whether they fit."""
-
-
 class Mismatch(ValueError):
     """A value does not fit a schema. The text names each place, what was expected and what came."""
 
@@ -96,8 +88,8 @@ class Validator:
         dialect = str(whole.get("$schema", next(iter(_DIALECTS)))).removesuffix("#")
         if dialect not in _DIALECTS:
             raise BadSchema(f"unsupported JSON Schema dialect {dialect}; supported are {', '.join(_DIALECTS)}")
+        self._cost = cost(whole)
         try:
-            self._cost = cost(whole)
             options = jsonschema_rs.FancyRegexOptions(backtrack_limit=100_000, size_limit=PATTERN_BYTES)
             self._inner: jsonschema_rs.Validator = _DIALECTS[dialect](
                 whole, retriever=_refuse, pattern_options=options, validate_formats=formats, mask="it"
@@ -105,9 +97,6 @@ class Validator:
         except jsonschema_rs.ValidationError as error:
             where = "/".join(map(str, error.instance_path))
             raise BadSchema(f"invalid JSON Schema{f' at {where}' if where else ''}: {error.message}") from None
-        except Costly as error:
-            refused = BadSchema if isinstance(error, Unresolved) else OverBudget
-            raise refused(f"refused JSON Schema: {error}") from None
         except ValueError as error:
             raise BadSchema(f"invalid JSON Schema: {error}") from None
         self._schema = whole

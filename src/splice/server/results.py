@@ -17,7 +17,7 @@ import msgspec
 from msgspec.structs import replace
 
 from splice.protocol import content, prompts, resources, tools
-from splice.schema.foreign import encode_hook
+from splice.schema.annotations import encode_hook
 
 BINARY = "application/octet-stream"
 

@@ -9,6 +9,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stream
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from ipaddress import ip_address
 from typing import TypeAlias
 
@@ -60,16 +61,12 @@ class Origins:
         named = [host for host in hosts or () if host != ANYONE]
         self._hosts = {_required(host) for host in (named if named or hosts == [] else LOOPBACK)}
         self._origins = None if origins is None else {_origin(each) for each in origins if each != ANYONE}
-        self._known_hosts: set[bytes] = set()
 
     def check(self, headers: Headers) -> None:
         """Raise `Refusal` (403) unless both headers are welcome."""
         host = headers.raw(b"host")
-        if host not in self._known_hosts:
-            if host is None or not self.welcomes_host(host.decode("latin-1")):
-                raise _forbidden("Host", host)
-            if len(self._known_hosts) < 64:
-                self._known_hosts.add(host)
+        if host is None or not self.welcomes_host(host.decode("latin-1")):
+            raise _forbidden("Host", host)
         origin = headers.raw(b"origin")
         if origin is not None and not self.welcomes_origin(origin.decode("latin-1")):
             raise _forbidden("Origin", origin)
@@ -92,6 +89,7 @@ class Origins:
         return authority in self._hosts or (authority[0], None) in self._hosts
 
 
+@lru_cache(maxsize=64)
 def parse_authority(text: str) -> Authority | None:
     """Read `host[:port]`; None for anything else."""
     found = _AUTHORITY.fullmatch(text)
