@@ -109,16 +109,14 @@ class _Modern:
     """The same verbs since 2026-07-28: every request speaks for itself, and the server never sends one."""
 
     def admit(self, row: Method[Any, Any] | None, meta: RequestMeta, session: Session | None) -> Declared:  # noqa: ARG002
-        version = meta.protocol_version
-        if version is None:
-            raise InvalidParams(f"params._meta must carry {META_PROTOCOL_VERSION}")
-        if meta.client_capabilities is None:
-            raise InvalidParams(f"params._meta must carry {META_CLIENT_CAPABILITIES}")
+        version, can = meta.protocol_version, meta.client_capabilities
+        if version is None or can is None:
+            raise InvalidParams(f"params._meta must carry {META_PROTOCOL_VERSION} and {META_CLIENT_CAPABILITIES}")
         if version not in MODERN_VERSIONS:
             raise UnsupportedProtocolVersion(
                 f"Unsupported protocol version: {version}", {"supported": list(MODERN_VERSIONS), "requested": version}
             )
-        can, info, level = meta.client_capabilities, meta.client_info, meta.log_level
+        info, level = meta.client_info, meta.log_level
         return Declared(facts=FACTS[version], capabilities=can, client_info=info, log_level=level)
 
     def finish(self, result: R, facts: Facts, server_info: Any) -> R:

@@ -9,6 +9,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
 """
 
 import hashlib
+import logging
 from math import inf
 from typing import Any
 
@@ -19,6 +20,8 @@ from splice.errors import InvalidParams, LocalProtocolError
 from splice.protocol.jsonrpc import raw
 from splice.protocol.methods import UNREADABLE
 from splice.protocol.questions import InputRequest
+
+log = logging.getLogger("splice.server")
 
 
 class Page(Struct, rename={"asked": "q", "answers": "a", "done": "d", "note": "n", "told": "p"}, omit_defaults=True):
@@ -52,7 +55,6 @@ class Journal:
         except UNREADABLE:
             raise InvalidParams("requestState is not one this server issued") from None
         self._fresh = dict(responses or {})
-        self._dropped: list[tuple[str, str]] = []
         self._order = 0
         self._run: dict[str, str] = {}
 
@@ -111,11 +113,6 @@ class Journal:
         """All answers, by key."""
         return self.page.answers | self._fresh
 
-    def take_dropped(self) -> list[tuple[str, str]]:
-        """Hand out, once, what was recorded under a key and no longer fits: (key, why). For the log."""
-        dropped, self._dropped = self._dropped, []
-        return dropped
-
     def record(self, key: str, result: Any) -> Raw:
         """Keep the result of a side effect for later runs."""
         self.page.done[key] = kept = raw(result)
@@ -123,12 +120,12 @@ class Journal:
 
     def _forget_from(self, key: str) -> None:
         keys = list(self.page.asked)
-        for later in keys[keys.index(key) :]:
-            why = "another question is asked under this key now" if later == key else f"it came after {key!r}"
-            self._dropped.append((later, why))
-            del self.page.asked[later]
-            self.page.answers.pop(later, None)
-            self._fresh.pop(later, None)
+        later = keys[keys.index(key) :]
+        log.warning("another question is asked under the key %r: dropped the answers to %s", key, later)
+        for each in later:
+            del self.page.asked[each]
+            self.page.answers.pop(each, None)
+            self._fresh.pop(each, None)
 
 
 def _digest(method: str, params: Any) -> str:

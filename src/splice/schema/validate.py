@@ -42,10 +42,7 @@ MAX_PROBLEMS = 10
 """How many problems of one value are told."""
 
 MAX_SAID = 500
-"""How many characters of a schema are quoted, such as the names that it knows: it may be of a peer's making."""
-
-MAX_PLACE = 200
-"""How many characters of a place are told: its names may be of a peer's making."""
+"""How many characters of a schema or a place are quoted, such as the names in it: they may be of a peer's making."""
 
 MAX_VALUE = 80
 """How many characters of a value are quoted."""
@@ -74,7 +71,7 @@ class Problem(Struct, frozen=True):
     def line(self, whole: str) -> str:
         """Write the problem; `whole` is the name of the value itself."""
         place = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in self.path)
-        return f"{place.removeprefix('.')[:MAX_PLACE] or whole}: {self.text}"
+        return f"{place.removeprefix('.')[:MAX_SAID] or whole}: {self.text}"
 
 
 class Validator:
@@ -107,9 +104,8 @@ class Validator:
         Raises `Mismatch`, and `OverBudget` for a value that would take too long.
         """
         self._check_cost(value)
-        if self._inner.is_valid(value):
-            return
-        raise Mismatch(lines(self.problems(value), "value"))
+        if not self._inner.is_valid(value):
+            raise Mismatch(lines(self.problems(value), "value"))
 
     def problems(self, value: Any) -> list[Problem]:
         """Find every reason why a value does not fit, up to some number.

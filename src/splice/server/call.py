@@ -206,11 +206,7 @@ class Call(Admitted, eq=False):
         """
         question, journal = self._question(row, params), self.journal
         key = journal.key(key)
-        try:
-            answer = self.era.ask(journal, self.row, key, question)
-        finally:
-            for dropped, why in journal.take_dropped():
-                log.warning("%s: dropped the answer recorded under %r: %s", self.row.name, dropped, why)
+        answer = self.era.ask(journal, self.row, key, question)
         if answer is None:
             answer = await self._send(row, params)
             journal.answer(key, answer)
