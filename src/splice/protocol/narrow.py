@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import fields, replace
 
 from splice.protocol import content
-from splice.protocol.questions import ElicitParams, SamplingMessage
+from splice.protocol.questions import CreateMessageParams, ElicitParams, SamplingMessage, Spoken
 from splice.protocol.versions import FACTS, covers
 
 T = TypeVar("T")
@@ -52,7 +52,11 @@ def _step(kind: type, version: str) -> Step | None:
         if not covers(_marks(field.type), version):
             gone.append(field.name)
         elif _lacks(field.type, version):
-            steps.append((field.name, partial(_way(field.type, version), partial(narrow, version=version))))
+            steps.append((field.name, partial(_each, version)))
+    if issubclass(kind, Spoken) and not FACTS[version].sampling_tools:
+        steps.append(("content", _one_block))
+    if kind is CreateMessageParams and not FACTS[version].sampling_tools:
+        steps.insert(0, ("messages", _messages))
     if kind is ElicitParams and not FACTS[version].rich_forms:
         steps.append(("requested_schema", partial(_plain_form, version)))
     return partial(_struct, gone, steps) if gone or steps else None
@@ -66,14 +70,6 @@ def _lacks(annotation: Any, version: str) -> bool:
     return not covers(_marks(annotation), version) or any(_lacks(each, version) for each in inner)
 
 
-def _way(annotation: Any, version: str) -> Callable[[Step, Any], Any]:
-    """Choose how the step for one Struct is applied to a field."""
-    if annotation == list[SamplingMessage]:
-        return _messages
-    several = all(covers(_marks(member), version) for member in get_args(annotation))
-    return _one_or_list if several else _one_block
-
-
 def _marks(annotation: Any) -> tuple[object, ...]:
     return annotation.__metadata__ if get_origin(annotation) is Annotated else ()
 
@@ -81,34 +77,33 @@ def _marks(annotation: Any) -> tuple[object, ...]:
 def _struct(gone: list[str], steps: list[tuple[str, Step]], value: Any) -> Any:
     changes: dict[str, Any] = {name: None for name in gone if getattr(value, name) is not None}
     for name, step in steps:
-        old = getattr(value, name)
+        old = changes.get(name, getattr(value, name))
         new = step(old)
         if new is not old:
             changes[name] = new
     return replace(value, **changes) if changes else value
 
 
-def _one_or_list(step: Step, value: Struct | list[Any] | None) -> Any:
+def _each(version: str, value: Struct | list[Any] | None) -> Any:
     if not isinstance(value, list):
-        return step(value)
-    new = list(map(step, value))
+        return narrow(value, version)
+    new = [narrow(each, version) for each in value]
     return value if all(map(is_, value, new)) else new
 
 
-def _messages(step: Step, messages: list[SamplingMessage]) -> Any:
+def _messages(messages: list[SamplingMessage]) -> list[SamplingMessage]:
     """Give each block a message of its own."""
-    if any(isinstance(message.content, list) for message in messages):
-        messages = [replace(message, content=block) for message in messages for block in message.blocks]
-    return _one_or_list(step, messages)
+    if not any(isinstance(message.content, list) for message in messages):
+        return messages
+    return [replace(message, content=block) for message in messages for block in message.blocks]
 
 
-def _one_block(step: Step, several: Any) -> Any:
+def _one_block(several: content.SamplingBlock | list[content.SamplingBlock]) -> content.SamplingBlock:
     """Make one block of several: a text."""
     if not isinstance(several, list):
-        return step(several)
-    blocks: list[content.SamplingBlock] = list(map(step, cast("list[content.SamplingBlock]", several)))
-    texts = [block.text if isinstance(block, content.TextContent) else _note(block) for block in blocks]
-    return blocks[0] if len(blocks) == 1 else content.TextContent(text="\n".join(texts))
+        return several
+    texts = [block.text if isinstance(block, content.TextContent) else _note(block) for block in several]
+    return several[0] if len(several) == 1 else content.TextContent(text="\n".join(texts))
 
 
 def _plain_form(version: str, form: dict[str, Any] | None) -> dict[str, Any] | None:

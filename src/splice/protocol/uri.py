@@ -24,13 +24,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 _PART = re.compile(r"[^{]+|\{(?P<operator>[+./?&]?)(?P<variables>[^}]*)(?P<end>\}?)")
 _VARIABLE = re.compile(r"((?:\w|%[0-9A-Fa-f]{2})(?:\.?(?:\w|%[0-9A-Fa-f]{2}))*)(\*)?", re.ASCII)
 _NOT_LITERAL = re.compile(r'[\x00-\x20"<>\\^`|}]')
 _BAD_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
-_ESCAPES = re.compile("(?:%[0-9A-Fa-f]{2})+")
 _CHARACTER = "(?:[A-Za-z0-9._~:@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})"
 _URI = re.compile(
     rf"[A-Za-z][A-Za-z0-9+.-]*:(?://(?:{_CHARACTER}*+|(?:{_CHARACTER}*@)?\[[0-9A-Fa-f:.]+\](?::[0-9]*)?)(?=[/?#]|\Z))?"
@@ -218,6 +217,6 @@ def _unescape(text: str) -> str | None:
     if _BAD_ESCAPE.search(text):
         return None
     try:
-        return _ESCAPES.sub(lambda found: bytes.fromhex(found[0].replace("%", "")).decode(), text)
+        return unquote(text, errors="strict")
     except UnicodeDecodeError:
         return None

@@ -52,7 +52,7 @@ def require(declared: Declared, method: str, params: Any) -> None:
     has = getattr(narrow(declared.capabilities, declared.facts.version), name, None)
     if parts == ["form"] and has is not None and has.url is None:
         return  # to declare nothing in particular is to declare forms
-    missing = {part: {} for part in parts if getattr(has, part, None) is None}
+    missing: dict[str, Any] = {part: {} for part in parts if getattr(has, part, None) is None}
     if name and (has is None or missing):
         lacks = f"The client did not declare the capability that {method} needs"
         raise MissingClientCapability(lacks, {"requiredCapabilities": {name: missing}})

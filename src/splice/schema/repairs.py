@@ -56,6 +56,7 @@ class _Repairing:
 
     def value(self, wanted: Mapping[str, Schema], given: Any, path: str) -> Any:
         """Repair a value and all that is in it."""
+        path = cut(path.removeprefix("."), MAX_SHOWN)
         new = self._meant(wanted, given)
         if new is not given and len(self.done) < MAX_TOLD:
             shown = [cut(msgspec.json.encode(each).decode(), MAX_SHOWN) for each in (given, new)]
@@ -63,15 +64,11 @@ class _Repairing:
         own = wanted.get(NAMES[type(new)], {})
         if is_object(new):
             inner, rest = own.get("properties", {}), own.get("additionalProperties")
-            return {
-                name: self.value(
-                    self.wanted(inner.get(name, rest)), each, cut(f"{path}.{name}".removeprefix("."), MAX_SHOWN)
-                )
-                for name, each in new.items()
-            }
+            members = {name: self.wanted(inner.get(name, rest)) for name in new}
+            return {name: self.value(members[name], each, f"{path}.{name}") for name, each in new.items()}
         if is_array(new):
             items = self.wanted(own.get("items"))
-            return [self.value(items, each, cut(f"{path}[{place}]", MAX_SHOWN)) for place, each in enumerate(new)]
+            return [self.value(items, each, f"{path}[{place}]") for place, each in enumerate(new)]
         return new
 
     def _meant(self, wanted: Mapping[str, Schema], given: Any) -> Any:

@@ -71,7 +71,7 @@ def test_an_event_without_data_still_sets_the_id() -> None:
 )
 def test_retry_is_digits(line: bytes, expected: int | None) -> None:
     decoder = Decoder(10_000)
-    assert list(decoder.feed(line + b"\n")) == []
+    assert list(decoder.feed(line + b"\n\n")) == []
     assert decoder.retry == expected
 
 
@@ -88,7 +88,7 @@ def test_an_event_over_the_limit_is_refused(stream: bytes) -> None:
 
 def test_the_limit_is_per_event() -> None:
     assert len(events(b"data: xxxxxxxx\n\n" * 100, limit=100)) == 100
-    assert len(events(b": keep-alive\nid: 1\nevent: e\n" * 100 + b"data: a\n\n", limit=100)) == 1
+    assert len(events(b": keep-alive\n\nid: 1\nevent: e\n\n" * 100 + b"data: a\n\n", limit=100)) == 1
 
 
 def test_events_are_written_on_one_line_where_they_can_be() -> None:

@@ -1,7 +1,7 @@
 """Server-sent events: bytes to events and back.
 
-The decoder follows the WHATWG rules to the letter, whatever pieces the bytes arrive in, with one addition: an event
-larger than allowed is an error, not a reason to run out of memory.
+The decoder follows the WHATWG rules, whatever pieces the bytes arrive in, with one addition: an event larger than
+allowed, with its comments, is an error, not a reason to run out of memory.
 
 https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
 """
@@ -49,59 +49,45 @@ class Decoder:
         self.retry: int | None = None
         """How many milliseconds the server asks to wait before reconnecting."""
         self._max_event_bytes = max_event_bytes
-        self._line: list[bytes] = []
-        self._data: list[bytes] = []
-        self._event = ""
-        self._id = ""
-        self._size = 0
+        self._rest = bytearray()
+        """The event that is not complete, each of its lines ended by LF."""
         self._after_cr = False
-        self._at_start = True
 
     def feed(self, data: bytes) -> Iterator[Event]:
         """Take what arrived; yield each complete event.
 
         Raises `RemoteProtocolError` when an event exceeds the limit; the stream cannot be read any further then.
         """
-        if self._after_cr and data:  # a CR ends its line at once; an LF that comes later belongs to it
-            self._after_cr = False
+        if not data:
+            return
+        if self._after_cr:  # a CR ends its line at once; an LF that comes later belongs to it
             data = data.removeprefix(b"\n")
-        for piece in data.splitlines(keepends=True):
-            line = piece.rstrip(b"\r\n")
-            self._after_cr = piece.endswith(b"\r")
-            self._hold(line)
-            if len(line) < len(piece):
-                yield from self._take()
+        self._after_cr = data.endswith(b"\r")
+        start = max(len(self._rest) - 1, 0)
+        self._rest += data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        while (end := self._rest.find(b"\n\n", start)) >= 0:
+            self._check_size(end)
+            event, start = bytes(self._rest[:end]), 0
+            del self._rest[: end + 2]
+            yield from self._read(event)
+        self._check_size(len(self._rest))
 
-    def _hold(self, part: bytes) -> None:
-        self._size += len(part)
-        if self._size > self._max_event_bytes:
+    def _check_size(self, size: int) -> None:
+        if size > self._max_event_bytes:
             raise RemoteProtocolError(f"an event is over the limit of {self._max_event_bytes} bytes")
-        if part:
-            self._line.append(part)
 
-    def _take(self) -> Iterator[Event]:
-        line = b"".join(self._line)
-        self._line.clear()
-        if self._at_start:
-            self._at_start, line = False, line.removeprefix(_BOM)
-        if line:
-            self._field(line)
-            return
-        self.last_event_id = self._id
-        if self._data:
-            yield Event(b"\n".join(self._data), self._event or "message", self._id)
-        self._data, self._event, self._size = [], "", 0
-
-    def _field(self, line: bytes) -> None:
-        name, _, value = line.partition(b":")
-        value = value.removeprefix(b" ")
-        if name == b"data":
-            self._data.append(value)
-            return
-        self._size -= len(line)
-        if name == b"event":
-            self._event = value.decode(errors="replace")
-        elif name == b"id" and b"\0" not in value and len(value) <= MAX_ID_BYTES:
-            self._id = value.decode(errors="replace")
-        elif name == b"retry" and value.isdigit() and len(value) <= _MAX_RETRY_DIGITS:
-            self.retry = int(value)
+    def _read(self, text: bytes) -> Iterator[Event]:
+        data, event = list[bytes](), ""
+        for line in text.removeprefix(_BOM).split(b"\n"):
+            name, _, value = line.partition(b":")
+            value = value.removeprefix(b" ")
+            if name == b"data":
+                data.append(value)
+            elif name == b"event":
+                event = value.decode(errors="replace")
+            elif name == b"id" and b"\0" not in value and len(value) <= MAX_ID_BYTES:
+                self.last_event_id = value.decode(errors="replace")
+            elif name == b"retry" and value.isdigit() and len(value) <= _MAX_RETRY_DIGITS:
+                self.retry = int(value)
+        if data:
+            yield Event(b"\n".join(data), event or "message", self.last_event_id)
