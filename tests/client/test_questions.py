@@ -304,10 +304,10 @@ USES, USED = {"role": "assistant", "content": [use("1"), use("2")]}, {"role": "u
     ("messages", "said"),
     [
         ([USES, {"role": "user", "content": [used("1"), used("2"), TEXT]}], "mixed with other content in messages[1]"),
-        ([USES, {"role": "user", "content": used("1")}], "missing in messages[1]: 2"),
-        ([USES, {"role": "user", "content": TEXT}, USED], "missing in messages[1]: 1, 2"),
-        ([USED], "a tool result in messages[0] that answers no tool use"),
-        ([USES], "missing at the end: 1, 2"),
+        ([USES, {"role": "user", "content": used("1")}], "uses ['1', '2'] are due in messages[1], not of ['1']"),
+        ([USES, {"role": "user", "content": TEXT}, USED], "uses ['1', '2'] are due in messages[1], not of []"),
+        ([USED], "uses [] are due in messages[0], not of ['1', '2']"),
+        ([USES], "uses ['1', '2'] are due at the end, not of []"),
     ],
 )
 @pytest.mark.requirement(358, 359, 364)

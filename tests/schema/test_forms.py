@@ -11,7 +11,8 @@ import pydantic
 import pytest
 
 from schema.models import Address, Box, Color, Movie, Pair
-from splice.schema.forms import BadArguments, apply_defaults, form_schema, read_form
+from splice.schema.forms import apply_defaults, form_schema, read_form
+from splice.schema.schemas import BadArguments
 
 
 @dataclasses.dataclass

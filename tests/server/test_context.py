@@ -389,7 +389,7 @@ async def test_a_question_returned_is_checked_as_one_that_is_asked(
     used = SamplingMessage(role="assistant", content=ToolUseContent(id="1", name="t", input={}))
     for question, told in (
         (ElicitParams(mode="url", message="Go", url="not a url"), "'not a url' is not an absolute URL"),
-        (CreateMessageParams(messages=[used], max_tokens=1), "a tool result is missing at the end: 1"),
+        (CreateMessageParams(messages=[used], max_tokens=1), "uses ['1'] are due at the end, not of []"),
     ):
 
         async def handler(ctx: Context, question: Any = question) -> Any:

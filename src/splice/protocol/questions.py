@@ -132,10 +132,8 @@ def check_sampling_messages(messages: Sequence[Spoken]) -> None:
         results = [block.tool_use_id for block in blocks if isinstance(block, ToolResultContent)]
         if results and len(results) < len(blocks):
             raise ValueError(f"tool results are mixed with other content {where}")
-        if missing := set(uses).difference(results):
-            raise ValueError(f"a tool result is missing {where}: {', '.join(sorted(missing))}")
         if sorted(results) != sorted(uses):
-            raise ValueError(f"there is a tool result {where} that answers no tool use of the message before")
+            raise ValueError(f"results of the tool uses {uses} are due {where}, not of {results}")
         uses = [block.id for block in blocks if isinstance(block, ToolUseContent)]
 
 

@@ -48,9 +48,10 @@ def require(declared: Declared, method: str, params: Any) -> None:
             f"version; {LATEST_MODERN} needs none"
         )
     name, parts = _needed(declared.facts, method, params)
+    said: Any = getattr(declared.capabilities, name, None)
     # What its version does not have, it cannot have declared.
     has = getattr(narrow(declared.capabilities, declared.facts.version), name, None)
-    if parts == ["form"] and has is not None and has.url is None:
+    if parts == ["form"] and has is not None and (said.form is not None or said.url is None):
         return  # to declare nothing in particular is to declare forms
     missing: dict[str, Any] = {part: {} for part in parts if getattr(has, part, None) is None}
     if name and (has is None or missing):
@@ -69,10 +70,6 @@ def _needed(facts: Facts, method: str, params: Any) -> tuple[str, list[str]]:
     return "sampling", ["tools"] * tools + ["context"] * context
 
 
-def _nowhere(_: Notification) -> None:
-    """Drop what a session without a stream cannot be told."""
-
-
 class Session(Struct, kw_only=True, eq=False):
     """The state that `initialize` opens. Requests since 2026-07-28 belong to none."""
 
@@ -86,8 +83,9 @@ class Session(Struct, kw_only=True, eq=False):
     """The URIs of the resources whose changes the client wants to hear of."""
     principal: str | None = None
     """Whom the transport had authenticated when the session was opened."""
-    push: Callable[[Notification], None] = _nowhere
-    """Sends a notification that belongs to no request. Never blocks. Raises what encoding raises."""
+    push: Callable[[Notification], None] = lambda _: None
+    """Sends a notification that belongs to no request. Never blocks. Raises what encoding raises. Without a stream it
+    drops them."""
     ended: "Callable[[Session], None] | None" = None
     """Called by `end`: the server lets go of the session."""
 

@@ -15,10 +15,8 @@ import msgspec
 from msgspec import Struct, defstruct
 
 from splice.schema.annotations import name_of
-from splice.schema.schemas import BadArguments, Schema, is_object, object_of, resolved, whole, without_null
+from splice.schema.schemas import Schema, is_object, object_of, resolved, whole, without_null
 from splice.schema.types import Shape, Types
-
-__all__ = ["BadArguments", "apply_defaults", "form_schema", "read_form"]
 
 _FORMATS = ("email", "uri", "date", "date-time")
 _HOLD = "forms hold text, numbers, booleans, choices of texts and lists of such choices"
