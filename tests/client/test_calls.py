@@ -425,6 +425,6 @@ async def test_malformed_questions(more: Any) -> None:
 async def test_meta_that_nobody_may_send_is_refused_where_it_is_given(meta: Any) -> None:
     target = modern(tools__call=returning(DONE))
     async with Client(target) as client:
-        with pytest.raises(ValueError, match=r"is not _meta: keys are `name` or `example.com/name`"):
+        with pytest.raises(ValueError, match=r"meta= of a request takes _meta: keys are `name` or `example.com/name`"):
             await client.call_tool("t", meta=meta)
     assert target.calls("tools/call") == []

@@ -14,7 +14,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/pagina
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
-from typing import Any, TypeAlias, TypedDict, TypeVar
+from typing import Annotated, Any, TypeAlias, TypedDict, TypeVar
 
 import msgspec
 from msgspec import Raw, Struct
@@ -31,8 +31,9 @@ from splice.protocol.lenient import Remarks
 from splice.protocol.methods import UNREADABLE, Method
 from splice.protocol.questions import InputRequiredResult
 from splice.protocol.tools import TOOLS_CALL, TOOLS_LIST, Tool
-from splice.protocol.wire import PageParams, PageResult, Result
+from splice.protocol.wire import META_RULE, PageParams, PageResult, Result, is_meta
 from splice.rules.extensions import Extension
+from splice.rules.options import Option, option_table
 from splice.transports.base import Hear, Outgoing
 
 P = TypeVar("P", bound=PageResult)
@@ -53,17 +54,23 @@ WAIT_SECONDS = (0.0, 0.1, 0.2, 0.5, 1.0, *11 * (2.0,))
 """How long to wait before each further round of a request when the server only says: later. Then it is given up."""
 
 
+TIMEOUT = Option((int, float), "a number of seconds above 0, or None for ever", lambda seconds: seconds > 0)
+
+
 class RequestOptions(TypedDict, total=False):
     """Everything a caller may say about one request besides its params."""
 
-    timeout: float | None
+    timeout: Annotated[float | None, TIMEOUT]
     """How many seconds it may take with all that it sets off, instead of the client's own timeout; infinity for ever.
 
     The time that the user takes to answer does not count."""
-    progress: OnProgress | None
+    progress: Annotated[OnProgress | None, Option(Callable, "a function, `def` or `async def`")]
     """Is called with how far it is, how far it goes and what is being done."""
-    meta: Mapping[str, Any] | None
+    meta: Annotated[Mapping[str, Any] | None, Option(Mapping, META_RULE, is_meta)]
     """More keys for the request's `_meta`."""
+
+
+REQUEST_OPTIONS = option_table(RequestOptions)
 
 
 class Options(Struct, frozen=True):

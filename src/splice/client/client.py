@@ -13,11 +13,11 @@ import msgspec
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
-from splice.client.calls import NO_OPTIONS, Options, RequestOptions
+from splice.client.calls import NO_OPTIONS, REQUEST_OPTIONS, Options, RequestOptions
 from splice.client.conversation import Conversation
 from splice.client.forwarding import forward
 from splice.client.notices import Change
-from splice.client.options import OPTIONS, ClientOptions, written
+from splice.client.options import ClientOptions, written
 from splice.client.targets import AnyTarget, resolve
 from splice.errors import LocalProtocolError
 from splice.protocol import completion, jsonrpc, lifecycle, methods, notifications, wire
@@ -292,10 +292,4 @@ class Client:
 
 
 def _read(options: RequestOptions) -> Options:
-    if not options:
-        return NO_OPTIONS
-    checked("a request", {"timeout": options.get("timeout")}, OPTIONS)
-    meta = options.get("meta")
-    if meta and not wire.is_meta(meta):
-        raise ValueError(f"{meta!r} is not {wire.META_RULE}")
-    return Options(**options)
+    return Options(**checked("a request", options, REQUEST_OPTIONS)) if options else NO_OPTIONS

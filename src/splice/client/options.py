@@ -6,17 +6,18 @@ JSON cannot say is refused by the name of its argument; a float that is not a nu
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypedDict
+from typing import Annotated, Any, TypedDict
 
 import msgspec
 from msgspec import Raw
 
+from splice.client.calls import TIMEOUT
 from splice.client.notices import OnChange, OnLog
 from splice.client.questions import OnElicit, OnSample, Question, Roots
 from splice.errors import LocalProtocolError
 from splice.protocol.wire import Implementation
 from splice.rules.extensions import Extension
-from splice.rules.options import Option
+from splice.rules.options import Option, option_table
 
 VERSION = "0.1.0"
 """This package's. A constant, since asking the package's metadata takes longer than all other imports."""
@@ -25,32 +26,27 @@ INFO = Implementation(name="splice", version=VERSION)
 """How a client introduces itself that was not told how."""
 
 
+_FUNCTION = Option(Callable, "a function, `def` or `async def`")
+_TEXT = Option(str, "text")
+
+
 class ClientOptions(TypedDict, total=False):
     """Everything a `Client` may be told besides its target. The class says what each one does."""
 
-    on_elicit: OnElicit | None
-    on_sample: OnSample | None
-    roots: Roots | None
-    on_log: OnLog | None
-    on_change: OnChange | None
-    protocol: str
-    timeout: float | None
-    info: Implementation | None
-    name: str | None
-    version: str | None
-    extensions: Sequence[Extension[Question]]
+    on_elicit: Annotated[OnElicit | None, _FUNCTION]
+    on_sample: Annotated[OnSample | None, _FUNCTION]
+    roots: Annotated[Roots | None, Option((Sequence, Callable), "a list of places, or a function")]
+    on_log: Annotated[OnLog | None, _FUNCTION]
+    on_change: Annotated[OnChange | None, _FUNCTION]
+    protocol: Annotated[str, _TEXT]
+    timeout: Annotated[float | None, TIMEOUT]
+    info: Annotated[Implementation | None, Option(Implementation, "an Implementation; name= and version= make one")]
+    name: Annotated[str | None, _TEXT]
+    version: Annotated[str | None, _TEXT]
+    extensions: Annotated[Sequence[Extension[Question]], Option(Sequence, "a list of `Extension`", item=Extension)]
 
 
-_FUNCTION = Option(Callable, "a function, `def` or `async def`")
-
-OPTIONS: dict[str, Option] = {
-    **dict.fromkeys(("on_elicit", "on_sample", "on_log", "on_change"), _FUNCTION),
-    "roots": Option((Sequence, Callable), "a list of places, or a function"),
-    **dict.fromkeys(("name", "version", "protocol"), Option(str, "text")),
-    "timeout": Option((int, float), "a number of seconds above 0, or None for ever", lambda seconds: seconds > 0),
-    "info": Option(Implementation, "an Implementation; name= and version= make one"),
-    "extensions": Option(Sequence, "a list of `Extension`", item=Extension),
-}
+OPTIONS = option_table(ClientOptions)
 
 
 def info_of(options: ClientOptions) -> Implementation:

@@ -1,4 +1,7 @@
-"""Options, checked where they are given: which there are, what each one takes, and the words that say so."""
+"""Options, checked where they are given: which there are, what each one takes, and the words that say so.
+
+A TypedDict lists the options of something; the annotation of each one has an `Option` beside its type.
+"""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -27,6 +30,11 @@ class Option(Struct, frozen=True):
         if not isinstance(value, self.kinds):
             return False
         return self.item is None or all(isinstance(each, self.item) for each in value)
+
+
+def option_table(typed: type) -> dict[str, Option]:
+    """Read from the annotations of a TypedDict what each option takes."""
+    return {name: hint.__metadata__[0] for name, hint in typed.__annotations__.items()}
 
 
 def checked(of: str, given: Mapping[str, Any], known: Mapping[str, Option]) -> dict[str, Any]:

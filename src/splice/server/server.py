@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, TypeVar, Unpack, get_args, overload
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypedDict, TypeVar, Unpack, get_args, overload
 
 from msgspec.structs import replace
 
@@ -20,7 +20,7 @@ from splice.protocol.resources import Resource, ResourceTemplate
 from splice.protocol.tools import Tool
 from splice.protocol.wire import Icon, Implementation
 from splice.rules.extensions import Extension
-from splice.rules.options import Option, checked
+from splice.rules.options import Option, checked, option_table
 from splice.rules.seal import Sealer, key_of
 from splice.server import prompts, resources, tools
 from splice.server.call import Call, Change, Home, Middleware
@@ -40,51 +40,49 @@ Transport: TypeAlias = Literal["stdio", "http"]
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+_TEXT = Option(str, "text")
+_LIFESPAN = Option(
+    Callable,
+    "a function of the server, such as one with `@asynccontextmanager`",
+    lambda lifespan: not inspect.isasyncgenfunction(lifespan),
+)
+
+
 class ServerOptions(TypedDict, total=False):
     """Options of a server."""
 
-    version: str
+    version: Annotated[str, _TEXT]
     """The server's own version. "0.1.0" by default."""
-    title: str
+    title: Annotated[str, _TEXT]
     """Its name for people."""
-    website_url: str
+    website_url: Annotated[str, _TEXT]
     """Where to read about it."""
-    icons: Sequence[Icon]
+    icons: Annotated[Sequence[Icon], Option(Sequence, "a list of `Icon`", item=Icon)]
     """The same picture in several sizes and themes."""
-    instructions: str | None
+    instructions: Annotated[str | None, _TEXT]
     """How to use the server, for the model."""
-    lifespan: "Callable[[Server], AbstractAsyncContextManager[Any]] | None"
+    lifespan: Annotated["Callable[[Server], AbstractAsyncContextManager[Any]] | None", _LIFESPAN]
     """Makes a context manager that is entered before the first request; what it yields is `Context.lifespan`."""
-    errors: ErrorPolicy
+    errors: Annotated[
+        ErrorPolicy, Option(str, "one of 'type', 'message', 'hidden'", get_args(ErrorPolicy).__contains__)
+    ]
     """How much others read of an exception that a handler did not mean for them. "type" by default."""
-    middleware: Sequence[Middleware]
+    middleware: Annotated[Sequence[Middleware], Option(Sequence, "a list of `(call, proceed)`", item=Callable)]
     """Stands around every request, the first one outermost."""
-    state_keys: Sequence[bytes]
+    state_keys: Annotated[Sequence[bytes], Option(Sequence, "a list of `bytes`", item=bytes, is_secret=True)]
     """32 bytes each; the first one seals, all open. Replicas of one server must share them. By default one is derived
     from the environment variable SPLICE_SECRET, or made anew per process without that."""
-    page_size: int | None
+    page_size: Annotated[
+        int | None, Option(int, "a number, at least 1, or None for lists in one page", lambda size: size > 0)
+    ]
     """Cuts lists into pages; None, the default, does not."""
-    strict: bool
+    strict: Annotated[bool, Option(bool, "True or False")]
     """Refuses arguments that do not fit as they are, such as "5" for 5, instead of repairing them."""
-    extensions: Sequence[Extension[Call]]
+    extensions: Annotated[Sequence[Extension[Call]], Option(Sequence, "a list of `Extension`", item=Extension)]
     """Methods and notifications beside those of the specification, or instead of them."""
 
 
-_OPTIONS: dict[str, Option] = {
-    **dict.fromkeys(("version", "title", "website_url", "instructions"), Option(str, "text")),
-    "icons": Option(Sequence, "a list of `Icon`", item=Icon),
-    "lifespan": Option(
-        Callable,
-        "a function of the server, such as one with `@asynccontextmanager`",
-        lambda lifespan: not inspect.isasyncgenfunction(lifespan),
-    ),
-    "errors": Option(str, "one of 'type', 'message', 'hidden'", get_args(ErrorPolicy).__contains__),
-    "middleware": Option(Sequence, "a list of functions `(call, proceed)`", item=Callable),
-    "state_keys": Option(Sequence, "a list of `bytes`", item=bytes, is_secret=True),
-    "page_size": Option(int, "a number, at least 1, or None for lists in one page", lambda size: size > 0),
-    "strict": Option(bool, "True or False"),
-    "extensions": Option(Sequence, "a list of `Extension`", item=Extension),
-}
+_OPTIONS = option_table(ServerOptions)
 
 
 def _described(name: str | Implementation, given: Mapping[str, Any]) -> Implementation:

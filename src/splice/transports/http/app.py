@@ -10,7 +10,7 @@ import asyncio
 import logging
 from collections.abc import Coroutine, Sequence
 from functools import lru_cache
-from typing import Annotated, Any, TypeAlias, TypedDict, Unpack, cast, get_type_hints
+from typing import Annotated, Any, TypeAlias, TypedDict, Unpack, cast
 
 from splice.errors import InternalError, InvalidParams, InvalidRequest, RPCError
 from splice.protocol import jsonrpc
@@ -20,7 +20,7 @@ from splice.rules.eras import is_version_of_requests, names_its_version
 from splice.rules.http.headers import EVENT_STREAM, JSON, Headers, accepts, check_standard_headers, is_json
 from splice.rules.http.origins import Origins, Refusal, status_of
 from splice.rules.http.sse import encode_event
-from splice.rules.options import Option, checked
+from splice.rules.options import Option, checked, option_table
 from splice.transports.base import Exchange, Sender, Service
 from splice.transports.channel import written
 from splice.transports.http import visits
@@ -75,12 +75,6 @@ class ListenOptions(HTTPOptions, total=False):
     """The address to listen on, 127.0.0.1 by default. One beyond this machine needs `allowed_hosts`."""
     port: Annotated[int, Option(int, "a number up to 65535; 0 means any free one", lambda port: 0 <= port < 65536)]
     """The port to listen on, 8000 by default; 0 means any free one."""
-
-
-def option_table(typed: type) -> dict[str, Option]:
-    """Read from the annotations of a TypedDict what each option takes."""
-    hints = get_type_hints(typed, include_extras=True)
-    return {name: hint.__metadata__[0] for name, hint in hints.items()}
 
 
 HTTP_OPTIONS = option_table(HTTPOptions)
