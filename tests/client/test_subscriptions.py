@@ -249,7 +249,7 @@ async def test_over_http_a_stream_that_the_server_refuses_later_is_not_restored(
     target = ListenableHTTP()
     async with Client(target, on_change=lambda _: None) as client:
         (stream,) = target.open.values()
-        (current,) = client._conversation.subscriptions._open
+        (current,) = client._conversation.subscriptions.open
         stream.set_exception(MethodNotFound("no more"))
         await until(current._task.done)
         assert len(target.calls(LISTEN)) == 1

@@ -839,7 +839,11 @@ async def test_a_resource_that_asks_by_hand_cannot_be_read_by_a_handler() -> Non
         raise AssertionError
 
     server = serving(handler)
-    server.add_resource(lambda: InputRequired({"q": None}), "data://x")
+
+    def asking(ctx: Context) -> InputRequired:
+        return InputRequired({"q": None})
+
+    server.add_resource(asking, "data://x")
     assert "data://x" in await (await Caller(server).open()).text("run")
 
 

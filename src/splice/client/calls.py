@@ -171,22 +171,17 @@ class Calls:
         lost: Connection | None = None
         while True:
             connection = self.current()
-            number = self.next_id() if id is None else id
-            outgoing = options.outgoing(row, params, connection, number, options.hear or self.hear)
-            connection.running += 1
+            outgoing = options.outgoing(row, params, connection, id or self.next_id(), options.hear or self.hear)
             try:
                 return await connection.link.exchange(outgoing)
             except HTTPRefused as refused:
-                failure: Failure | None = refused.response
-                if failure is None:
+                if not isinstance(refused.response, Failure):
                     raise
-                return failure
+                return refused.response
             except SessionLost as error:
                 if lost is not None or error.may_have_run:
                     raise
                 lost = connection
-            finally:
-                connection.running -= 1
             await self._renew(lost)
 
     async def _send_mirrored(self, params: Any, options: Options, *, again: bool = True) -> Response:

@@ -57,8 +57,6 @@ class Connection(Struct, eq=False, kw_only=True):
     server: wire.Implementation
     capabilities: ServerCapabilities
     instructions: str | None
-    running: int = 0
-    """How many requests wait for their response."""
 
     @property
     def server_name(self) -> str:

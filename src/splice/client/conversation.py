@@ -1,8 +1,8 @@
 """The life of a client: its current connection, what a new one must be told, and what the server begins.
 
 A connection never changes. When its session is lost, another one takes its place as a whole: a new link, on which new
-terms were agreed. The old link is closed once nothing runs on it any more. Everything that arrives without having been
-asked for comes in here too: questions and notifications.
+terms were agreed. The old link is closed when what runs on it has had the time to end. Everything that arrives without
+having been asked for comes in here too: questions and notifications.
 """
 
 import asyncio
@@ -33,9 +33,6 @@ TIMEOUT_SECONDS = 60.0
 
 RETIRE_SECONDS = 30.0
 """How long the requests that still run on a replaced connection may take to end."""
-
-LOOK_SECONDS = 0.1
-"""How often to look whether they have."""
 
 log = logging.getLogger("splice.client")
 
@@ -163,10 +160,7 @@ class Conversation:
             await asyncio.wait((self._announcing,))
 
     async def _retire(self, lost: Connection) -> None:
-        for _ in range(int(RETIRE_SECONDS / LOOK_SECONDS)):
-            if not lost.running:
-                break
-            await asyncio.sleep(LOOK_SECONDS)
+        await asyncio.sleep(RETIRE_SECONDS)
         await lost.link.close()
         self._links.discard(lost.link)
 

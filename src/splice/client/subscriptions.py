@@ -39,6 +39,7 @@ class Listening:
         loop = asyncio.get_running_loop()
         self._honoured: asyncio.Future[SubscriptionFilter] = loop.create_future()
         self._task = loop.create_task(self._run())
+        of.open.add(self)
 
     async def begun(self) -> SubscriptionFilter | None:
         """Wait until the server listens, and return what it honours; None if it does not say.
@@ -61,6 +62,7 @@ class Listening:
 
     async def stop(self) -> None:
         """End it."""
+        self._of.open.discard(self)
         self._task.cancel()
         await asyncio.wait((self._task,))
 
@@ -98,7 +100,7 @@ class Subscriptions:
         self.reconnects = reconnects
         self._uris: dict[str, None] = {}
         self._lock = asyncio.Lock()
-        self._open: set[Listening] = set()
+        self.open: set[Listening] = set()
         """One stream, and a second one while the filter changes."""
 
     async def add(self, uri: str, options: Options = NO_OPTIONS) -> None:
@@ -149,8 +151,8 @@ class Subscriptions:
     async def close(self) -> None:
         """Listen no more, and forget what was wanted."""
         self._uris.clear()
-        for listening in tuple(self._open):
-            await self._leave(listening)
+        for listening in tuple(self.open):
+            await listening.stop()
 
     def acknowledge(self, note: jsonrpc.Notification) -> None:
         """Take an acknowledgment of one of the open streams."""
@@ -168,7 +170,7 @@ class Subscriptions:
     def _named_in(self, params: wire.NoteParams | None) -> Listening | None:
         """Find the stream that a notification names."""
         name = None if params is None else (params.meta or {}).get(lifecycle.META_SUBSCRIPTION_ID)
-        return next((listening for listening in self._open if listening.id == name), None)
+        return next((listening for listening in self.open if listening.id == name), None)
 
     def _filter(self) -> SubscriptionFilter | None:
         """Write down what is wanted, of what the server has; None when that is nothing."""
@@ -185,14 +187,13 @@ class Subscriptions:
         Raises `RPCError` when the server refuses, and `ConnectionClosed`.
         """
         async with self._lock:
-            wanted, old, honoured = self._filter(), tuple(self._open), None
+            wanted, old, honoured = self._filter(), tuple(self.open), None
             if wanted is not None:
                 new = Listening(self, wanted)
-                self._open.add(new)
                 try:
                     honoured = await new.begun()
                 except BaseException:
-                    await self._leave(new)
+                    await new.stop()
                     raise
                 for kind in LISTS if honoured is not None else ():
                     flag = f"{kind}_list_changed"
@@ -200,9 +201,5 @@ class Subscriptions:
                         name = self.calls.current().server_name
                         log.warning("%s does not tell when its list of %s changes, as it declared", name, kind)
             for listening in old:
-                await self._leave(listening)
+                await listening.stop()
             return honoured
-
-    async def _leave(self, listening: Listening) -> None:
-        self._open.discard(listening)
-        await listening.stop()

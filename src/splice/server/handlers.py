@@ -15,6 +15,7 @@ from typing import Any, TypeAlias, TypedDict, TypeVar, get_args, get_origin
 
 import msgspec
 
+from splice.errors import InternalError
 from splice.protocol.tools import Tool
 from splice.protocol.uri import is_uri
 from splice.protocol.wire import META_RULE, Icon, Named, is_meta
@@ -74,6 +75,8 @@ class Handler:
         pool = threads if options.get("blocking", True) else None
         self.invoke: Invoke = fn if self.signature.is_async else partial(_call, fn, pool)
         """The function itself if it is async, so that no call of ours stands between."""
+        self.returns_files = True
+        """What it returns may name files, which are then read on a thread."""
 
     def define(self, kind: type[D], **said: Any) -> D:
         """Make a definition of what the signature says, and the options, which win: as its clients will read it.
@@ -95,17 +98,23 @@ class Handler:
             raise ValueError(f"{what}: {'; '.join(problems)}")
         return read
 
-    async def run(self, call: Call, arguments: dict[str, Any], make: Callable[[Any], R]) -> R | InputRequired:
-        """Call the function, and make a result of what it returns.
+    async def run(
+        self, call: Call, read: Callable[[Call], dict[str, Any]], make: Callable[[Any], R]
+    ) -> R | InputRequired:
+        """Call the function with the arguments that are read from a call, and make a result of what it returns.
 
         Raises `InvalidParams` for a state that cannot be trusted, and what the function raises.
         """
+        context = None if self.context_name is None else Context(call)  # first, as it refuses a state that is not ours
+        arguments = read(call)
         if self.context_name is not None:
-            arguments[self.context_name] = Context(call)
+            arguments[self.context_name] = context
         value = await self.invoke(**arguments)
         if isinstance(value, InputRequired):
+            if context is None:
+                raise InternalError(f"{self.name} returns InputRequired but takes no Context for the answers")
             return value
-        return await call.home.threads.run(make, value) if names_files(value) else make(value)
+        return await call.home.threads.run(make, value) if self.returns_files and names_files(value) else make(value)
 
 
 async def _call(fn: Callable[..., Any], threads: Threads | None, /, **arguments: Any) -> Any:

@@ -36,15 +36,14 @@ def prompt_entry(fn: Callable[..., Any], options: FeatureOptions, threads: Threa
     ]
     definition = handler.define(Prompt, arguments=arguments or None)
 
-    async def run(call: Call) -> GetPromptResult | InputRequired:
-        """Fill in the prompt. Raises `InvalidParams` for arguments that are missing or do not fit."""
+    def read(call: Call) -> dict[str, Any]:
+        """Read the arguments. Raises `InvalidParams` for those that are missing or do not fit."""
         try:
-            given = handler.signature.arguments_from_text(call.params.arguments or {})
+            return handler.signature.arguments_from_text(call.params.arguments or {})
         except BadArguments as error:
             raise InvalidParams(f"Invalid arguments for prompt {call.params.name}: {error}") from None
-        return await handler.run(call, given, partial(prompt_result, definition.description))
 
-    return Described(definition, run)
+    return Described(definition, partial(handler.run, read=read, make=partial(prompt_result, definition.description)))
 
 
 class Prompts(Features):
@@ -109,7 +108,7 @@ class Completions(Extension[Call]):
         if handler is not None:
             known = (params.context.arguments if params.context else None) or {}
             values = zip(handler.signature.input_schema["properties"], (params.argument.value, known), strict=False)
-            return await handler.run(call, dict(values), completion_result)
+            return await handler.run(call, lambda _: dict(values), completion_result)
         if await self._find(params.ref) is None:
             raise InvalidParams(f"There is no prompt or resource template {target!r:.200} here")
         return completion_result(None)

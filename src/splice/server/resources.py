@@ -3,7 +3,7 @@
 https://modelcontextprotocol.io/specification/2026-07-28/server/resources
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any, Generic, TypeVar
 
@@ -39,16 +39,18 @@ class ResourceEntry(Struct, Generic[R], frozen=True, eq=False):
     handler: Handler
     template: UriTemplate
 
-    async def run(
+    def run(
         self, call: Call, uri: str, variables: Mapping[str, str] | None = None
-    ) -> resources.ReadResourceResult | InputRequired:
+    ) -> Awaitable[resources.ReadResourceResult | InputRequired]:
         """Read the resource. Raises `ResourceNotFound` for values that the function does not take."""
-        texts = variables or (self.template.match(uri) if self.template.variables else None) or {}
-        try:
-            arguments = self.handler.signature.arguments_from_text(texts)
-        except BadArguments as error:
-            raise ResourceNotFound(f"Resource not found: {uri:.200} ({error})", {"uri": uri}) from None
-        return await self.handler.run(call, arguments, partial(resource_result, uri, self.definition.mime_type))
+
+        def read(_: Call) -> dict[str, Any]:
+            try:
+                return self.handler.signature.arguments_from_text(variables or {})
+            except BadArguments as error:
+                raise ResourceNotFound(f"Resource not found: {uri:.200} ({error})", {"uri": uri}) from None
+
+        return self.handler.run(call, read, partial(resource_result, uri, self.definition.mime_type))
 
 
 class LocalTemplates(Local[resources.ResourceTemplate]):

@@ -133,6 +133,8 @@ def items_of(value: Any) -> Sequence[Any]:
 
 def names_files(value: Any) -> bool:
     """Tell whether files are to be read for a result: on a thread, as a slow disk may not stop the event loop."""
+    if isinstance(value, str):
+        return False
     return any(isinstance(each, Media) and not isinstance(each.source, bytes) for each in items_of(value))
 
 

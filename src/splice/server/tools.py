@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Raw
 from msgspec.structs import replace
 
-from splice.errors import InternalError, InvalidParams, MissingClientCapability, ToolError
+from splice.errors import InvalidParams, MissingClientCapability, ToolError
 from splice.protocol import capabilities, content, jsonrpc, tools
 from splice.protocol.versions import Facts
 from splice.rules.extensions import Served
@@ -22,7 +22,6 @@ from splice.schema.functions import BadArguments, dump
 from splice.schema.repairs import repaired
 from splice.server import failures, results, sources
 from splice.server.call import Call, InputRequired, Publish
-from splice.server.context import Context
 from splice.server.handlers import FeatureOptions, Handler, Invoke
 from splice.server.threads import Threads
 
@@ -63,9 +62,11 @@ class ToolEntry:
         self.mirrored = mirrored_arguments(self.definition)
         """The arguments that HTTP headers must repeat."""
         self._arguments = _reader(handler, self.definition) if "input_schema" in options else said.arguments
-        self._context_name = handler.context_name
-        self._invoke = _limited(handler.invoke, self.definition.name, options.get("timeout"))
+        self.run = partial(handler.run, read=self._read, make=self._result)
+        """Calls the function. Raises what it raises, and `BadArguments`."""
+        handler.invoke = _limited(handler.invoke, self.definition.name, options.get("timeout"))
         self._structured = self.definition.output_schema is not None
+        handler.returns_files = not self._structured
         self._structures_dicts = "output_schema" not in options
         """A dict is structured without an output schema too."""
         self._is_held = self._structured and options.get("validate", True)
@@ -77,36 +78,15 @@ class ToolEntry:
             self._dump = self._held
             self._check("output_schema")  # what is wrong with it is told at once
 
-    async def run(self, call: Call) -> tools.CallToolResult | InputRequired:
-        """Call the function. Raises what it raises, and `BadArguments`."""
+    def _read(self, call: Call) -> dict[str, Any]:
+        """Read the arguments; once more, as they were meant, where they do not fit. Raises `BadArguments`."""
         given = call.params.arguments or NO_ARGUMENTS
-        context = self._context_name and Context(call)  # first of all, as it refuses a state that is not ours
         try:
-            arguments = self._arguments(given)
-        except BadArguments as refused:
-            arguments = self._repaired(call, given, refused)
-        if self._context_name is not None:
-            arguments[self._context_name] = context
-        value: Any = await self._invoke(**arguments)
-        if isinstance(value, InputRequired):
-            if context is None:
-                raise InternalError(
-                    f"{self.definition.name} returns InputRequired but takes no Context for the answers"
-                )
-            return value
-        if self._structured or isinstance(value, str) or not results.names_files(value):
-            return self._result(value)
-        result: tools.CallToolResult = await call.home.threads.run(self._result, value)
-        return result
-
-    def _repaired(self, call: Call, given: Raw, refused: BadArguments) -> dict[str, Any]:
-        """Read arguments once more, as they were meant.
-
-        Raises `refused` where nothing can be repaired, or is to be, and `BadArguments` for what is left after repairs.
-        """
-        json, repairs = (given, None) if call.home.strict else repaired(self.definition.input_schema, given)
-        if not repairs:
-            raise refused
+            return self._arguments(given)
+        except BadArguments:
+            json, repairs = (given, None) if call.home.strict else repaired(self.definition.input_schema, given)
+            if not repairs:
+                raise
         arguments = self._arguments(json)
         log.info("repaired arguments of %s: %s", self.definition.name, ", ".join(each["path"] for each in repairs))
         call.repairs = repairs
