@@ -2,7 +2,9 @@
 
 import asyncio
 import threading
+import traceback
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,21 +15,21 @@ from splice.protocol.prompts import Prompt
 from splice.protocol.tools import ToolAnnotations
 from splice.protocol.wire import Icon
 from splice.server.handlers import FeatureOptions, Handler
-from splice.server.threads import Bridge, Threads
+from splice.server.threads import Threads
 from support.waiting import until
 
 
-async def called(fn: Callable[..., Any], *, blocking: bool, **arguments: Any) -> Any:
-    return await Handler(fn, {"blocking": blocking}, FeatureOptions, Threads()).invoke(**arguments)
+async def called(function: Callable[..., Any], /, blocking: bool = True, **arguments: Any) -> Any:
+    call: Any = SimpleNamespace(home=SimpleNamespace(threads=Threads()), params=None)
+    handler = Handler(function, {"blocking": blocking}, FeatureOptions)
+    return await handler.run(call, lambda _: arguments, lambda value: value)
 
 
 async def test_an_async_function_is_called_with_nothing_in_between() -> None:
-    async def fn(a: int) -> int:
-        return a
+    async def fn(a: int) -> tuple[int, list[str]]:
+        return a, [frame.name for frame in traceback.extract_stack()[-3:]]
 
-    handler = Handler(fn, {}, FeatureOptions, Threads())
-    assert handler.invoke is fn
-    assert (handler.name, await handler.invoke(a=1)) == ("fn", 1)
+    assert await called(fn, a=1) == (1, ["called", "run", "fn"])
 
 
 @pytest.mark.parametrize("blocking", [True, False])
@@ -54,7 +56,7 @@ async def test_parameters_may_have_any_name(blocking: bool) -> None:
     def fn(fn: int, self: int, callable: int) -> int:
         return fn + self + callable
 
-    assert await Handler(fn, {"blocking": blocking}, FeatureOptions, Threads()).invoke(fn=1, self=2, callable=3) == 6
+    assert await called(fn, blocking=blocking, fn=1, self=2, callable=3) == 6
 
 
 def test_a_context_is_found_by_its_annotation_whatever_it_is_called() -> None:
@@ -64,7 +66,7 @@ def test_a_context_is_found_by_its_annotation_whatever_it_is_called() -> None:
     async def fn(a: int, where: Mine) -> int:
         return a
 
-    handler = Handler(fn, {}, FeatureOptions, Threads())
+    handler = Handler(fn, {}, FeatureOptions)
     assert list(handler.signature.input_schema["properties"]) == ["a"]
     assert list(handler.signature.injected) == ["where"]
 
@@ -74,16 +76,12 @@ def test_callable_objects_are_named_after_their_class() -> None:
         def __call__(self, a: int) -> int:
             return a
 
-    assert Handler(Count(), {}, FeatureOptions, Threads()).name == "Count"
+    assert Handler(Count(), {}, FeatureOptions).name == "Count"
 
 
 async def test_a_cancelled_def_lets_go_of_what_it_waits_for() -> None:
     """Only the thread goes on; `Context.wait` raises there."""
     started, seen, ended = threading.Event(), list[BaseException](), threading.Event()
-
-    class Waiting(Context):
-        def __init__(self) -> None:
-            self.bridge = Bridge()
 
     def fn(ctx: Context) -> None:
         started.set()
@@ -95,7 +93,7 @@ async def test_a_cancelled_def_lets_go_of_what_it_waits_for() -> None:
         finally:
             ended.set()
 
-    task = asyncio.ensure_future(called(fn, blocking=True, ctx=Waiting()))
+    task = asyncio.ensure_future(called(fn))
     await until(started.is_set)
     task.cancel()
     await until(ended.is_set)
@@ -122,7 +120,7 @@ def test_what_the_author_says_wins_over_what_the_function_says() -> None:
         """Read it."""
 
     options: FeatureOptions = {"name": "given", "blocking": False}
-    defined = Handler(read, options, FeatureOptions, Threads()).define(Prompt, title="t")
+    defined = Handler(read, options, FeatureOptions).define(Prompt, title="t")
     assert defined == Prompt(name="given", description="Read it.", title="t")
 
 

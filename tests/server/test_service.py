@@ -264,9 +264,9 @@ def frames() -> list[str]:
 
 
 DEPTH: dict[str, tuple[JSON, list[str]]] = {
-    "tools/call": ({"name": "deep"}, ["service.handle", "tools.call", "tools.run"]),
-    "prompts/get": ({"name": "deep"}, ["service.handle", "prompts.get", "prompts.run", "handlers.run"]),
-    "resources/read": ({"uri": "data://deep"}, ["service.handle", "resources.read", "resources.run", "handlers.run"]),
+    "tools/call": ({"name": "deep"}, ["service.handle", "tools.call", "handlers.run"]),
+    "prompts/get": ({"name": "deep"}, ["service.handle", "prompts.get", "handlers.run"]),
+    "resources/read": ({"uri": "data://deep"}, ["service.handle", "resources.read", "handlers.run"]),
 }
 
 
@@ -301,7 +301,7 @@ async def test_one_middleware_is_one_call_more() -> None:
         return ""
 
     await Caller(server, MODERN[0]).call("deep")
-    assert seen == [["service.handle", "tools.call", "tools.run"]]
+    assert seen == [["service.handle", "tools.call", "handlers.run"]]
 
 
 async def test_an_error_class_of_a_users_own_reaches_the_client_with_its_code() -> None:

@@ -298,7 +298,7 @@ async def test_servers_do_not_wait_for_each_others_handlers() -> None:
         server.add_tool(lambda: "here", name="quick")
     stuck, free = (Caller(server, MODERN[0]) for server in servers)
     calls = [asyncio.ensure_future(stuck.call("block")) for _ in range(MAX_THREADS)]
-    await until(lambda: servers[0]._threads._count == MAX_THREADS)
+    await until(lambda: servers[0].service.home.threads._count == MAX_THREADS)
     async with asyncio.timeout(5):
         assert await free.text("quick") == "here"
     gate.set()
@@ -308,7 +308,7 @@ async def test_servers_do_not_wait_for_each_others_handlers() -> None:
 @pytest.mark.parametrize("version", [LEGACY[-1], MODERN[-1]])
 async def test_a_server_with_too_much_to_do_tells_the_model(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
     server, gate = Server("s"), threading.Event()
-    monkeypatch.setattr(server._threads, "_max_waiting", 0)
+    monkeypatch.setattr(server.service.home.threads, "_max_waiting", 0)
     server.add_tool(lambda: gate.wait(5), name="block")
     result = await (await Caller(server, version).open()).call("block")
     assert result["isError"]

@@ -10,12 +10,11 @@ import asyncio
 import inspect
 import re
 from collections.abc import Awaitable, Callable, Iterator
-from functools import partial
-from typing import Any, TypeAlias, TypedDict, TypeVar, get_args, get_origin
+from typing import Any, TypedDict, TypeVar, get_args, get_origin
 
 import msgspec
 
-from splice.errors import InternalError
+from splice.errors import InternalError, ToolError
 from splice.protocol.tools import Tool
 from splice.protocol.uri import is_uri
 from splice.protocol.wire import META_RULE, Icon, Named, is_meta
@@ -32,9 +31,6 @@ _OURS = ("blocking", "timeout", "validate")
 
 D = TypeVar("D", bound=Named)
 R = TypeVar("R")
-
-Invoke: TypeAlias = Callable[..., Awaitable[Any]]
-"""Calls the function."""
 
 
 class FeatureOptions(TypedDict, total=False):
@@ -56,9 +52,7 @@ class FeatureOptions(TypedDict, total=False):
 class Handler:
     """A function whose signature was read."""
 
-    def __init__(
-        self, fn: Callable[..., Any], options: FeatureOptions, known: type[FeatureOptions], threads: Threads
-    ) -> None:
+    def __init__(self, fn: Callable[..., Any], options: FeatureOptions, known: type[FeatureOptions]) -> None:
         """Read a function's signature.
 
         Raises `TypeError` for one that cannot be called by name, and for options that are not among those of `known`.
@@ -66,15 +60,14 @@ class Handler:
         there = known.__annotations__
         for option in options.keys() - there.keys():
             raise TypeError(f"there is no option {option!r}; there are {', '.join(there)}{meant(option, there)}")
-        self._options = options
+        self._fn, self._options = fn, options
         self.name: str = getattr(fn, "__name__", type(fn).__name__)
         """The function's name, or its class's."""
         self.signature = Signature(fn, skip=_is_context, opaque=(*OPAQUE, InputRequired))
         self.context_name = next(iter(self.signature.injected), None)
         """The parameter that takes the context."""
-        pool = threads if options.get("blocking", True) else None
-        self.invoke: Invoke = fn if self.signature.is_async else partial(_call, fn, pool)
-        """The function itself if it is async, so that no call of ours stands between."""
+        self.seconds: float | None = None
+        """How long it may take."""
         self.returns_files = True
         """What it returns may name files, which are then read on a thread."""
 
@@ -109,24 +102,35 @@ class Handler:
         arguments = read(call)
         if self.context_name is not None:
             arguments[self.context_name] = context
-        value = await self.invoke(**arguments)
+        work = self._fn(**arguments) if self.signature.is_async else self._called(call.home.threads, arguments, context)
+        value = await (work if self.seconds is None else self._limited(work, call))
         if isinstance(value, InputRequired):
             if context is None:
                 raise InternalError(f"{self.name} returns InputRequired but takes no Context for the answers")
             return value
         return await call.home.threads.run(make, value) if self.returns_files and names_files(value) else make(value)
 
+    async def _called(self, threads: Threads, arguments: dict[str, Any], context: Context | None) -> Any:
+        """Call a `def`, on one of the threads or at once. It may return something to be awaited."""
+        blocks = self._options.get("blocking", True)
+        try:
+            value = await threads.run(self._fn, **arguments) if blocks else self._fn(**arguments)
+        except asyncio.CancelledError:
+            if context is not None:
+                context.bridge.close()
+            raise
+        return await value if hasattr(value, "__await__") else value
 
-async def _call(fn: Callable[..., Any], threads: Threads | None, /, **arguments: Any) -> Any:
-    """Call a `def`, on one of the threads or, without them, at once. It may return something to be awaited."""
-    try:
-        value = fn(**arguments) if threads is None else await threads.run(fn, **arguments)
-    except asyncio.CancelledError:
-        for each in arguments.values():
-            if isinstance(each, Context):
-                each.bridge.close()
-        raise
-    return await value if hasattr(value, "__await__") else value
+    async def _limited(self, work: Awaitable[Any], call: Call) -> Any:
+        """Wait for so long, and then cancel it. Raises `ToolError` for the model."""
+        limit = asyncio.timeout(self.seconds)
+        try:
+            async with limit:
+                return await work
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            raise ToolError(f"The tool {call.params.name} took longer than {self.seconds:g} s") from None
 
 
 def _is_context(annotation: Any) -> bool:

@@ -21,14 +21,13 @@ from splice.server.handlers import FeatureOptions, Handler
 from splice.server.resources import Resources
 from splice.server.results import prompt_result
 from splice.server.sources import Described, Entry, Features, Listing, Local
-from splice.server.threads import Threads
 
 MAX_COMPLETIONS = 100
 
 
-def prompt_entry(fn: Callable[..., Any], options: FeatureOptions, threads: Threads) -> Entry[Prompt]:
+def prompt_entry(fn: Callable[..., Any], options: FeatureOptions) -> Entry[Prompt]:
     """Read a prompt off a function. Raises `TypeError` for one that cannot be called by name."""
-    handler = Handler(fn, options, FeatureOptions, threads)
+    handler = Handler(fn, options, FeatureOptions)
     schema = handler.signature.input_schema
     arguments = [
         PromptArgument(name=name, description=each.get("description"), required=name in schema.get("required", ()))
@@ -64,11 +63,10 @@ class Prompts(Features):
 class Completions(Extension[Call]):
     """The chapter of `completion/complete`."""
 
-    def __init__(self, prompts: Prompts, resources: Resources, threads: Threads) -> None:
+    def __init__(self, prompts: Prompts, resources: Resources) -> None:
         super().__init__("completions", methods=(Served(completion.COMPLETE, self.complete),))
         self._prompts = prompts
         self._resources = resources
-        self._threads = threads
         self._handlers: dict[tuple[str, str], Handler] = {}
         """By what is completed: the name of a prompt or a URI template, and that of an argument."""
 
@@ -83,7 +81,7 @@ class Completions(Extension[Call]):
         Raises `ValueError` for a target or argument that is not there, unless a source may have it, and `TypeError` for
         a function that cannot be called so.
         """
-        handler = Handler(fn, {}, FeatureOptions, self._threads)
+        handler = Handler(fn, {}, FeatureOptions)
         if len(handler.signature.input_schema.get("required", ())) > 2:
             raise TypeError(f"{handler.name}: a completion takes what was typed, and the arguments that are known")
         prompts, templates = self._prompts.listing, self._resources.templates

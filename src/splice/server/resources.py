@@ -18,7 +18,6 @@ from splice.server.call import Call, InputRequired, Publish
 from splice.server.handlers import FeatureOptions, Handler
 from splice.server.results import resource_result
 from splice.server.sources import Described, Entry, Features, Listing, Local
-from splice.server.threads import Threads
 
 R = TypeVar("R", bound=resources.Resource | resources.ResourceTemplate)
 
@@ -67,8 +66,7 @@ class LocalTemplates(Local[resources.ResourceTemplate]):
 class Resources(Features):
     """The chapter of `resources/list`, `resources/templates/list` and `resources/read`."""
 
-    def __init__(self, publish: Publish, threads: Threads) -> None:
-        self._threads = threads
+    def __init__(self, publish: Publish) -> None:
         self.listing = Listing(resources.RESOURCES_LIST, Local[resources.Resource]("resource"))
         self.templates = Listing(resources.RESOURCES_TEMPLATES_LIST, LocalTemplates("resource template"))
         capability = capabilities.ResourcesCapability(subscribe=True, list_changed=True)
@@ -81,7 +79,7 @@ class Resources(Features):
         Raises `TypeError` when the function's parameters are not the template's variables, `ValueError` for a template
         that is malformed or cannot be matched, for a URI that is not one or is taken, and for options that do not fit.
         """
-        handler, template = Handler(fn, options, ResourceOptions, self._threads), UriTemplate(uri)
+        handler, template = Handler(fn, options, ResourceOptions), UriTemplate(uri)
         schema, variables = handler.signature.input_schema, set(template.variables)
         if missing := ", ".join(sorted(set(schema.get("required", ())) - variables)):
             what = f"parameter {missing} is not a variable of {uri!r}; add it there, or give it a default"

@@ -111,10 +111,9 @@ class Server:
     def __init__(self, name: str | Implementation, **options: Unpack[ServerOptions]) -> None:
         given, sessions = checked("Server", options, _OPTIONS), Sessions()
         publish, lifespan = sessions.publish, given.get("lifespan")
-        self._threads = Threads()
         self._tools, self._prompts = tools.Tools(publish), prompts.Prompts(publish)
-        self._resources = resources.Resources(publish, self._threads)
-        self._completions = prompts.Completions(self._prompts, self._resources, self._threads)
+        self._resources = resources.Resources(publish)
+        self._completions = prompts.Completions(self._prompts, self._resources)
         features = self._tools, self._prompts, self._resources, self._completions
         settings = {option: given[option] for option in given.keys() & Home.__struct_fields__}
         home = Home(
@@ -122,7 +121,7 @@ class Server:
             chapters=(sessions, *features, *given.get("extensions", ())),
             life=None if lifespan is None else Life(partial(lifespan, self)),
             sealer=Sealer(_keys(given.get("state_keys"))),
-            threads=self._threads,
+            threads=Threads(),
             publish=publish,
             read=self._resources.read_within,
             **settings,
@@ -148,7 +147,7 @@ class Server:
         Raises `TypeError` for a signature that cannot be called by name, `ValueError` for a name that is taken and
         for options that do not fit.
         """
-        self._tools.listing.local.add(tools.ToolEntry(fn, options, self._threads))
+        self._tools.listing.local.add(tools.ToolEntry(fn, options))
 
     def remove_tool(self, name: str) -> None:
         """Offer a tool no more. Raises `KeyError`."""
@@ -181,7 +180,7 @@ class Server:
 
     def add_prompt(self, fn: Callable[..., Any], **options: Unpack[FeatureOptions]) -> None:
         """Offer a function as a prompt. Its parameters are the prompt's arguments."""
-        self._prompts.listing.local.add(prompts.prompt_entry(fn, options, self._threads))
+        self._prompts.listing.local.add(prompts.prompt_entry(fn, options))
 
     def remove_prompt(self, name: str) -> None:
         """Offer a prompt no more. Raises `KeyError`."""

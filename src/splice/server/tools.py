@@ -3,7 +3,6 @@
 https://modelcontextprotocol.io/specification/2026-07-28/server/tools
 """
 
-import asyncio
 import logging
 from collections.abc import Callable, Mapping
 from functools import cache, partial
@@ -22,8 +21,7 @@ from splice.schema.functions import BadArguments, dump
 from splice.schema.repairs import repaired
 from splice.server import failures, results, sources
 from splice.server.call import Call, InputRequired, Publish
-from splice.server.handlers import FeatureOptions, Handler, Invoke
-from splice.server.threads import Threads
+from splice.server.handlers import FeatureOptions, Handler
 
 log = logging.getLogger("splice.server")
 
@@ -51,12 +49,12 @@ class ToolOptions(FeatureOptions, total=False):
 class ToolEntry:
     """One tool: its definition and the function behind it."""
 
-    def __init__(self, fn: Callable[..., Any], options: ToolOptions, threads: Threads) -> None:
+    def __init__(self, fn: Callable[..., Any], options: ToolOptions) -> None:
         """Read a tool off a function.
 
         Raises `TypeError` for one that cannot be called by name, `ValueError` for options that do not fit.
         """
-        handler = Handler(fn, options, ToolOptions, threads)
+        handler = Handler(fn, options, ToolOptions)
         said = handler.signature
         self.definition = handler.define(tools.Tool, input_schema=said.input_schema, output_schema=said.output_schema)
         self.mirrored = mirrored_arguments(self.definition)
@@ -64,7 +62,7 @@ class ToolEntry:
         self._arguments = _reader(handler, self.definition) if "input_schema" in options else said.arguments
         self.run = partial(handler.run, read=self._read, make=self._result)
         """Calls the function. Raises what it raises, and `BadArguments`."""
-        handler.invoke = _limited(handler.invoke, self.definition.name, options.get("timeout"))
+        handler.seconds = _seconds(self.definition.name, options.get("timeout"))
         self._structured = self.definition.output_schema is not None
         handler.returns_files = not self._structured
         self._structures_dicts = "output_schema" not in options
@@ -136,24 +134,11 @@ class ToolEntry:
         return json
 
 
-def _limited(invoke: Invoke, name: str, seconds: Any) -> Invoke:
-    """Call a function for so long, and then cancel it and tell the model. Raises `ValueError` for no time at all."""
-    if seconds is None:
-        return invoke
-    if not isinstance(seconds, (int, float)) or not seconds > 0:
-        raise ValueError(f"tool {name!r}: timeout is a number of seconds above 0, not {seconds!r}")
-
-    async def limited(**arguments: Any) -> Any:
-        limit = asyncio.timeout(seconds)
-        try:
-            async with limit:
-                return await invoke(**arguments)
-        except TimeoutError:
-            if not limit.expired():
-                raise
-            raise ToolError(f"The tool {name} took longer than {seconds:g} s") from None
-
-    return limited
+def _seconds(name: str, given: Any) -> float | None:
+    """Read how long a tool may take. Raises `ValueError` for no time at all."""
+    if given is not None and (not isinstance(given, (int, float)) or not given > 0):
+        raise ValueError(f"tool {name!r}: timeout is a number of seconds above 0, not {given!r}")
+    return given
 
 
 def _check_by(tool: tools.Tool, field: str) -> Callable[[Any], None]:
