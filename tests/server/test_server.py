@@ -48,7 +48,7 @@ SETTINGS: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
     ("s", {"instructions": b"x"}, TypeError, "instructions"),
     ("s", {"icons": "x.png"}, TypeError, "a list of `Icon`, not 'x.png'"),
     ("s", {"lifespan": 5}, TypeError, "lifespan"),
-    ("s", {"errors": "typ"}, ValueError, "one of 'type', 'message', 'hidden', not 'typ'"),
+    ("s", {"errors": "typ"}, ValueError, "'type', 'message' or 'hidden', not 'typ'"),
     ("s", {"page_size": 0}, ValueError, "page_size= of Server takes a number, at least 1, or None for .*, not 0"),
     ("s", {"page_size": "3"}, TypeError, "page_size"),
     ("s", {"middleware": [5]}, TypeError, "middleware"),

@@ -26,17 +26,15 @@ from splice.client.lists import KnownTools
 from splice.client.notices import OnProgress, Reports
 from splice.client.questions import OPTION_OF, Answers
 from splice.errors import HEADER_MISMATCH, HTTPRefused, MethodNotFound, RemoteProtocolError, RPCError, SessionLost
+from splice.protocol import lenient, questions, wire
 from splice.protocol.jsonrpc import Failure, Notification, RequestId, Response, error_of
-from splice.protocol.lenient import Remarks
 from splice.protocol.methods import UNREADABLE, Method
-from splice.protocol.questions import InputRequiredResult
 from splice.protocol.tools import TOOLS_CALL, TOOLS_LIST, Tool
-from splice.protocol.wire import META_RULE, PageParams, PageResult, Result, is_meta
 from splice.rules.extensions import Extension
 from splice.rules.options import Option, option_table
 from splice.transports.base import Hear, Outgoing
 
-P = TypeVar("P", bound=PageResult)
+P = TypeVar("P", bound=wire.PageResult)
 R = TypeVar("R", bound=Struct)
 T = TypeVar("T")
 
@@ -66,7 +64,7 @@ class RequestOptions(TypedDict, total=False):
     The time that the user takes to answer does not count."""
     progress: Annotated[OnProgress | None, Option(Callable, "a function, `def` or `async def`")]
     """Is called with how far it is, how far it goes and what is being done."""
-    meta: Annotated[Mapping[str, Any] | None, Option(Mapping, META_RULE, is_meta)]
+    meta: Annotated[Mapping[str, Any] | None, Option(Mapping, wire.META_RULE, wire.is_meta)]
     """More keys for the request's `_meta`."""
 
 
@@ -101,8 +99,8 @@ class _Required(Struct, rename="camel"):
     required_capabilities: dict[str, Any]
 
 
-_head_decoder = msgspec.json.Decoder(Result)
-_questions_decoder = msgspec.json.Decoder(InputRequiredResult)
+_head_decoder = msgspec.json.Decoder(wire.Result)
+_questions_decoder = msgspec.json.Decoder(questions.InputRequiredResult)
 
 
 class Calls:
@@ -119,7 +117,7 @@ class Calls:
         self._decoders: dict[str, msgspec.json.Decoder[Any]] = {
             kind: msgspec.json.Decoder(result) for each in chapters for kind, result in each.results.items()
         }
-        self._remark = Remarks(log)
+        self._remark = lenient.Remarks(log)
         self.answers = Answers(chapters)
         self.known = KnownTools()
         """The tools seen last; replaced when their list has changed."""
@@ -148,7 +146,7 @@ class Calls:
                 if isinstance(response, Failure):
                     raise self._error(response)
                 result = self._read(row, response.result)
-                if not isinstance(result, InputRequiredResult):
+                if not isinstance(result, questions.InputRequiredResult):
                     return result
                 params.request_state, params.input_responses = result.request_state, None
                 if asked := result.input_requests:
@@ -223,7 +221,7 @@ class Calls:
         while cursor not in seen and len(seen) < MAX_PAGES:
             seen.add(cursor)
             try:
-                page = await self.request(row, PageParams(cursor=cursor), options)
+                page = await self.request(row, wire.PageParams(cursor=cursor), options)
             except MethodNotFound:
                 log.debug("%s is declared, and not served", capability)
                 return
@@ -259,17 +257,17 @@ class Calls:
                 error.args = (f"{error.message}; pass {option}= to Client",)
         return error
 
-    def _read(self, row: Method[Any, R], raw: Raw) -> R | InputRequiredResult:
+    def _read(self, row: Method[Any, R], raw: Raw) -> R | questions.InputRequiredResult:
         """Read a result, which may also be one of an extension's. Raises `RemoteProtocolError`."""
         result: R | None = None
         try:
             result = row.read_result(raw)
-            kind = result.result_type if isinstance(result, Result) else _kind(raw)
+            kind = result.result_type if isinstance(result, wire.Result) else _kind(raw)
         except RemoteProtocolError:
             kind = _kind(raw)
         if kind is None or kind == COMPLETE:
             return row.read_result(raw, self._remark) if result is None else result
-        asks = kind == InputRequiredResult.result_type and row.may_ask and self.current().asks_in_results
+        asks = kind == questions.InputRequiredResult.result_type and row.may_ask and self.current().asks_in_results
         decoder = _questions_decoder if asks else self._decoders.get(kind)
         if decoder is None:
             raise RemoteProtocolError(f"The result of {row.name} is of type {kind!r}, which is not allowed there")

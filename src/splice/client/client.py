@@ -20,11 +20,10 @@ from splice.client.notices import Change
 from splice.client.options import ClientOptions, written
 from splice.client.targets import AnyTarget, resolve
 from splice.errors import LocalProtocolError
-from splice.protocol import completion, jsonrpc, lifecycle, methods, notifications, wire
+from splice.protocol import completion, jsonrpc, lifecycle, methods, notifications, questions, wire
 from splice.protocol.capabilities import ServerCapabilities
 from splice.protocol.narrow import narrow
 from splice.protocol.prompts import PROMPTS_GET, PROMPTS_LIST, GetPromptParams, GetPromptResult, Prompt
-from splice.protocol.questions import ROOTS_CHANGED
 from splice.protocol.resources import (
     RESOURCES_LIST,
     RESOURCES_READ,
@@ -287,8 +286,8 @@ class Client:
         """Tell the server that `roots` would answer differently now. Since 2026-07-28 it asks whenever it needs to."""
         if self._calls.current().stamp.capabilities.roots is None:
             raise LocalProtocolError("This client has no roots to change: pass roots= to Client")
-        if ROOTS_CHANGED.exists(self.protocol_version):
-            await self.notify(ROOTS_CHANGED)
+        if questions.ROOTS_CHANGED.exists(self.protocol_version):
+            await self.notify(questions.ROOTS_CHANGED)
 
 
 def _read(options: RequestOptions) -> Options:

@@ -8,15 +8,12 @@ having been asked for comes in here too: questions and notifications.
 import asyncio
 import logging
 
+from splice.client import lists, notices, subscriptions, targets
 from splice.client.calls import Calls
 from splice.client.clocks import FOR_EVER, Deadline
 from splice.client.connection import Connection, Opening
-from splice.client.lists import KnownTools
-from splice.client.notices import CHANGES, Notices
 from splice.client.options import OPTIONS, ClientOptions, info_of
 from splice.client.questions import Questions
-from splice.client.subscriptions import Subscriptions
-from splice.client.targets import Target
 from splice.errors import ConnectionClosed, LocalProtocolError, MCPError
 from splice.protocol import jsonrpc, notifications, versions
 from splice.protocol.capabilities import ClientCapabilities
@@ -40,7 +37,7 @@ log = logging.getLogger("splice.client")
 class Conversation:
     """Owns the connections of one client, and receives what the server begins."""
 
-    def __init__(self, target: Target, options: ClientOptions) -> None:
+    def __init__(self, target: targets.Target, options: ClientOptions) -> None:
         checked("Client", options, OPTIONS)
         on_log, on_change = options.get("on_log"), options.get("on_change")
         questions = Questions(options.get("on_elicit"), options.get("on_sample"), options.get("roots"))
@@ -62,9 +59,9 @@ class Conversation:
         self._announcing: asyncio.Task[None] | None = None
         self._links: set[Link] = set()
         self._background = Background()
-        self._notices = Notices(on_log, on_change, extensions)
+        self._notices = notices.Notices(on_log, on_change, extensions)
         self.calls = Calls(self._opening, (questions, *extensions), self.connection, self._renew)
-        self.subscriptions = Subscriptions(
+        self.subscriptions = subscriptions.Subscriptions(
             self.calls, self._background, lists=on_change is not None, reconnects=target.kind == "http"
         )
 
@@ -110,7 +107,7 @@ class Conversation:
             self._under_way.end(ConnectionClosed(CLOSED))
         async with self._leaving:
             self._opening.clocks.arm(FOR_EVER)
-            self.calls.known = KnownTools()
+            self.calls.known = lists.KnownTools()
             try:
                 await self.subscriptions.close()
                 await self._background.close()
@@ -155,7 +152,7 @@ class Conversation:
             self._background.start(self._retire(lost))
         # What is announced may lose the session again: then it is not begun anew. It goes on when the caller gives up.
         if self._announcing is None or self._announcing.done():
-            self.calls.known = KnownTools()
+            self.calls.known = lists.KnownTools()
             self._announcing = self._background.start(self._announce())
             await asyncio.wait((self._announcing,))
 
@@ -191,8 +188,8 @@ class Conversation:
             self.subscriptions.acknowledge(note)
             return
         if note.method == notifications.TOOLS_CHANGED.name:
-            self.calls.known = KnownTools()
-        if note.method in CHANGES and self._connection and not self.subscriptions.owns(note):
+            self.calls.known = lists.KnownTools()
+        if note.method in notices.CHANGES and self._connection and not self.subscriptions.owns(note):
             log.warning("ignored a %s that belongs to no subscription", note.method)
             return
         await self._notices.hear(note, None if self._connection is None else self._connection.facts.version)

@@ -23,18 +23,12 @@ from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from splice.errors import InvalidParams, InvalidRequest, LocalProtocolError, RemoteProtocolError, RequestTimeout
-from splice.protocol import jsonrpc, questions
+from splice.protocol import jsonrpc, methods, questions, resources, versions, wire
 from splice.protocol.capabilities import ServerCapabilities
-from splice.protocol.methods import Method, Note
 from splice.protocol.narrow import narrow
-from splice.protocol.resources import ReadResourceResult
-from splice.protocol.versions import Facts
-from splice.protocol.wire import Implementation, NoParams
-from splice.rules.eras import Admitted
-from splice.rules.extensions import Extension
+from splice.rules import eras, extensions, sessions
 from splice.rules.journal import Journal
 from splice.rules.seal import SealBroken, Sealer
-from splice.rules.sessions import Session, require
 from splice.schema.repairs import Repairs
 from splice.server.failures import ErrorPolicy
 from splice.server.lifespan import Life
@@ -67,7 +61,7 @@ Publish: TypeAlias = Callable[[Change], None]
 Asked: TypeAlias = questions.ElicitParams | questions.CreateMessageParams | None
 """A form or link, a sampling request, or None for the client's roots."""
 
-_ASKED_BY: dict[type, Method[Any, Any]] = {
+_ASKED_BY: dict[type, methods.Method[Any, Any]] = {
     questions.ElicitParams: questions.ELICIT,
     questions.CreateMessageParams: questions.CREATE_MESSAGE,
     type(None): questions.ROOTS_LIST,
@@ -102,9 +96,9 @@ class InputRequired(Struct, frozen=True):
 class Home(Struct, frozen=True, eq=False, kw_only=True, dict=True):
     """The server, as far as all its requests share it."""
 
-    info: Implementation
+    info: wire.Implementation
     """Which program this is."""
-    chapters: "Sequence[Extension[Call]]"
+    chapters: "Sequence[extensions.Extension[Call]]"
     """Answer its methods."""
     life: Life | None
     """The lifespan, if there is one."""
@@ -113,7 +107,7 @@ class Home(Struct, frozen=True, eq=False, kw_only=True, dict=True):
     threads: Threads
     """Run its `def` handlers, and read files."""
     publish: Publish
-    read: "Callable[[str, Call], Awaitable[ReadResourceResult]]"
+    read: "Callable[[str, Call], Awaitable[resources.ReadResourceResult]]"
     """Reads one of the server's own resources for a running handler. Raises `ResourceNotFound`."""
     instructions: str | None = None
     """How to use the server, for the model."""
@@ -147,7 +141,7 @@ class Home(Struct, frozen=True, eq=False, kw_only=True, dict=True):
         return capabilities
 
 
-class Call(Admitted, eq=False):
+class Call(eras.Admitted, eq=False):
     """One running request: it was admitted, so `era`, `params`, `meta` and `declared` are known.
 
     `params` is the Struct that the row names, `meta` has the keys of its `_meta` that the specification names, `era`
@@ -156,7 +150,7 @@ class Call(Admitted, eq=False):
 
     exchange: Exchange
     """The request as it came, and the way back."""
-    row: Method[Any, Any]
+    row: methods.Method[Any, Any]
     """Its method."""
     home: Home
     """The server."""
@@ -172,12 +166,12 @@ class Call(Admitted, eq=False):
         return self.exchange.sender
 
     @property
-    def session(self) -> Session | None:
+    def session(self) -> sessions.Session | None:
         """The session that `initialize` opened, where there is one."""
         return self.exchange.sender.session
 
     @property
-    def facts(self) -> Facts:
+    def facts(self) -> versions.Facts:
         """The facts of the request's protocol version."""
         return self.declared.facts
 
@@ -191,13 +185,13 @@ class Call(Admitted, eq=False):
             self._journal = self._opened() if self.row.may_ask else Journal()
         return self._journal
 
-    async def notify(self, note: Note[Any], params: Struct | None = None) -> None:
+    async def notify(self, note: methods.Note[Any], params: Struct | None = None) -> None:
         """Send a notification on the stream of this request, if its version has that notification."""
         version = self.declared.facts.version
         if note.exists(version):
             await self.exchange.notify(jsonrpc.Notification(note.name, narrow(params, version)))
 
-    async def ask(self, row: Method[Any, A], params: Struct, key: str | None = None) -> A:
+    async def ask(self, row: methods.Method[Any, A], params: Struct, key: str | None = None) -> A:
         """Ask the client something, and wait for the answer; in modern versions a later run of the handler finds it.
 
         `key` names the question; by default its place in the order of the handler's questions does. Raises
@@ -222,7 +216,7 @@ class Call(Admitted, eq=False):
         """
         if not self.row.may_ask:
             raise LocalProtocolError(f"Nothing can be asked while {self.row.name} is answered")
-        asked = {key: (_ASKED_BY[type(each)], each or NoParams()) for key, each in required.requests.items()}
+        asked = {key: (_ASKED_BY[type(each)], each or wire.NoParams()) for key, each in required.requests.items()}
         requests = {key: self._question(row, params) for key, (row, params) in asked.items()}
         self.journal.leave(requests, required.state)
         self.era.suspend(requests)
@@ -261,15 +255,15 @@ class Call(Admitted, eq=False):
         whole = [self.home.info.name, self.sender.principal, request.method, said]
         return hashlib.blake2b(msgspec.json.encode(whole, order="sorted"), digest_size=16).digest()
 
-    def _question(self, row: Method[Any, Any], params: Struct) -> questions.InputRequest:
-        require(self.declared, row.name, params)
+    def _question(self, row: methods.Method[Any, Any], params: Struct) -> questions.InputRequest:
+        sessions.require(self.declared, row.name, params)
         if isinstance(params, questions.CreateMessageParams):
             questions.check_sampling_messages(params.messages)
         elif _is_link(params) and not _URL.fullmatch(params.url or ""):
             raise ValueError(f"{params.url!r} is not an absolute URL of http or https")
         return questions.InputRequest(method=row.name, params=jsonrpc.raw(narrow(params, self.facts.version)))
 
-    async def _send(self, row: Method[Any, Any], params: Struct) -> Raw:
+    async def _send(self, row: methods.Method[Any, Any], params: Struct) -> Raw:
         """Ask by a request of our own."""
         if _is_link(params):
             params = replace(params, elicitation_id=os.urandom(16).hex())
@@ -286,7 +280,7 @@ class Call(Admitted, eq=False):
         return result
 
 
-def session_of(call: Call) -> Session:
+def session_of(call: Call) -> sessions.Session:
     """Give the session of a request. Raises `InvalidRequest` where the transport keeps none."""
     if call.session is None:
         raise InvalidRequest("This transport keeps no sessions")

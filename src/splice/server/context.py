@@ -16,13 +16,10 @@ import msgspec
 from msgspec import Struct
 
 from splice.errors import InvalidParams, ToolError
-from splice.protocol import notifications, questions
+from splice.protocol import jsonrpc, methods, notifications, questions, wire
 from splice.protocol.capabilities import ClientCapabilities
 from splice.protocol.content import ResourceContents, TextContent
-from splice.protocol.jsonrpc import RequestId
-from splice.protocol.methods import Method, Note
 from splice.protocol.tools import Tool
-from splice.protocol.wire import Implementation, NoParams, Params
 from splice.schema.forms import form_schema, read_form
 from splice.server.call import Call
 from splice.server.threads import Bridge
@@ -79,7 +76,7 @@ class SampleOptions(TypedDict, total=False):
 class ClientView(Struct, frozen=True):
     """A client's word about itself. Not verified: never base a decision of security on it."""
 
-    info: Implementation | None
+    info: wire.Implementation | None
     capabilities: ClientCapabilities
 
 
@@ -116,9 +113,9 @@ class Context(Generic[State]):
         return self._call.row.name
 
     @property
-    def params(self) -> Params:
+    def params(self) -> wire.Params:
         """The params of this request."""
-        return cast("Params", self._call.params)
+        return cast("wire.Params", self._call.params)
 
     @property
     def meta(self) -> dict[str, Any]:
@@ -127,7 +124,7 @@ class Context(Generic[State]):
         return {} if meta is None else msgspec.json.decode(meta, type=dict[str, Any])
 
     @property
-    def request_id(self) -> RequestId:
+    def request_id(self) -> jsonrpc.RequestId:
         """The JSON-RPC id of this request."""
         return self._call.exchange.request.id
 
@@ -149,7 +146,7 @@ class Context(Generic[State]):
 
     # Telling.
 
-    async def notify(self, note: Note[Any], params: Struct | None = None) -> None:
+    async def notify(self, note: methods.Note[Any], params: Struct | None = None) -> None:
         """Send a notification of an extension on the stream of this request."""
         await self._call.notify(note, params)
 
@@ -207,7 +204,7 @@ class Context(Generic[State]):
 
     # Asking.
 
-    async def ask(self, row: Method[Any, A], params: Struct, *, key: str | None = None) -> A:
+    async def ask(self, row: methods.Method[Any, A], params: Struct, *, key: str | None = None) -> A:
         """Ask the client by a method of an extension. The other methods here ask what the specification names."""
         return await self._call.ask(row, params, key)
 
@@ -267,7 +264,7 @@ class Context(Generic[State]):
 
     async def roots(self, *, key: str | None = None) -> list[questions.Root]:
         """List the directories that the client lets the server work in."""
-        return (await self._call.ask(questions.ROOTS_LIST, NoParams(), key)).roots
+        return (await self._call.ask(questions.ROOTS_LIST, wire.NoParams(), key)).roots
 
     @overload
     async def once(

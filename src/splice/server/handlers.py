@@ -15,12 +15,8 @@ from typing import Any, TypedDict, TypeVar, get_args, get_origin
 import msgspec
 
 from splice.errors import InternalError, ToolError
-from splice.protocol.tools import Tool
-from splice.protocol.uri import is_uri
-from splice.protocol.wire import META_RULE, Icon, Named, is_meta
-from splice.schema.annotations import UNIONS, is_annotated
-from splice.schema.functions import Signature
-from splice.schema.schemas import meant
+from splice.protocol import tools, uri, wire
+from splice.schema import annotations, functions, schemas
 from splice.server.call import Call, InputRequired
 from splice.server.context import Context
 from splice.server.results import OPAQUE, names_files
@@ -29,7 +25,7 @@ from splice.server.threads import Threads
 _OURS = ("blocking", "timeout", "validate")
 """Options that are not fields of a definition."""
 
-D = TypeVar("D", bound=Named)
+D = TypeVar("D", bound=wire.Named)
 R = TypeVar("R")
 
 
@@ -42,7 +38,7 @@ class FeatureOptions(TypedDict, total=False):
     """For people."""
     description: str
     """The function's docstring by default."""
-    icons: list[Icon]
+    icons: list[wire.Icon]
     meta: dict[str, Any]
     """`_meta` of the listed entry."""
     blocking: bool
@@ -59,11 +55,11 @@ class Handler:
         """
         there = known.__annotations__
         for option in options.keys() - there.keys():
-            raise TypeError(f"there is no option {option!r}; there are {', '.join(there)}{meant(option, there)}")
+            raise TypeError(f"there is no option {option!r}; there are {', '.join(there)}{schemas.meant(option, there)}")
         self._fn, self._options = fn, options
         self.name: str = getattr(fn, "__name__", type(fn).__name__)
         """The function's name, or its class's."""
-        self.signature = Signature(fn, skip=_is_context, opaque=(*OPAQUE, InputRequired))
+        self.signature = functions.Signature(fn, skip=_is_context, opaque=(*OPAQUE, InputRequired))
         self.context_name = next(iter(self.signature.injected), None)
         """The parameter that takes the context."""
         self.seconds: float | None = None
@@ -134,7 +130,7 @@ class Handler:
 
 
 def _is_context(annotation: Any) -> bool:
-    if is_annotated(annotation) or get_origin(annotation) in UNIONS:
+    if annotations.is_annotated(annotation) or get_origin(annotation) in annotations.UNIONS:
         return any(map(_is_context, get_args(annotation)))
     kind = get_origin(annotation) or annotation
     return inspect.isclass(kind) and issubclass(kind, Context)
@@ -145,14 +141,14 @@ _MIME_TYPE = re.compile(r"[\w.+-]+/[\w.+*-]+\s*(?:;.*)?", re.ASCII)
 _NOT_LITERAL = re.compile(r"\{[^}]*\}|[^\x00-\x7f]")
 _RULES: dict[str, tuple[Callable[[Any], object], str]] = {
     "name": (len, "a name"),
-    "meta": (is_meta, META_RULE),
-    "uri": (is_uri, "a URI; write one such as notes://today, and other characters as %20"),
+    "meta": (wire.is_meta, wire.META_RULE),
+    "uri": (uri.is_uri, "a URI; write one such as notes://today, and other characters as %20"),
     "uri_template": (
-        lambda text: text.startswith("{") or is_uri(_NOT_LITERAL.sub("x", text)),
+        lambda text: text.startswith("{") or uri.is_uri(_NOT_LITERAL.sub("x", text)),
         "a template of URIs; write one such as notes://{day}",
     ),
     "mime_type": (_MIME_TYPE.fullmatch, "a MIME type; write one such as text/plain"),
-    "src": (lambda src: is_uri(src) and src.startswith(("https:", "http:", "data:")), "an https: or data: URI"),
+    "src": (lambda src: uri.is_uri(src) and src.startswith(("https:", "http:", "data:")), "an https: or data: URI"),
     "priority": (lambda priority: 0 <= priority <= 1, "a priority: it is between 0 and 1"),
 }
 """What the fields of a definition, its annotations and its icons must be."""
@@ -160,7 +156,7 @@ _RULES: dict[str, tuple[Callable[[Any], object], str]] = {
 
 def _problems(definition: Any) -> Iterator[str]:
     """Say which fields are not what they must be."""
-    if isinstance(definition, Tool) and not _TOOL_NAME.fullmatch(definition.name):
+    if isinstance(definition, tools.Tool) and not _TOOL_NAME.fullmatch(definition.name):
         yield f"its name= has 1 to 128 characters of A-Z a-z 0-9 _ - . /, not {definition.name[:200]!r}"
     for part in (definition, getattr(definition, "annotations", None), *(definition.icons or ())):
         for name, (fits, wanted) in _RULES.items():

@@ -22,15 +22,10 @@ from splice.protocol.wire import Icon, Implementation
 from splice.rules.extensions import Extension
 from splice.rules.options import Option, checked, option_table
 from splice.rules.seal import Sealer, key_of
-from splice.server import prompts, resources, tools
-from splice.server.call import Call, Change, Home, Middleware
+from splice.server import call, handlers, prompts, resources, service, sessions, threads, tools
 from splice.server.failures import ErrorPolicy
-from splice.server.handlers import FeatureOptions
 from splice.server.lifespan import Life
-from splice.server.service import ChapterService
-from splice.server.sessions import Sessions
 from splice.server.sources import Source
-from splice.server.threads import Threads
 
 if TYPE_CHECKING:
     from splice.transports.http.app import HTTPApp, HTTPOptions, ListenOptions
@@ -63,22 +58,18 @@ class ServerOptions(TypedDict, total=False):
     """How to use the server, for the model."""
     lifespan: Annotated["Callable[[Server], AbstractAsyncContextManager[Any]] | None", _LIFESPAN]
     """Makes a context manager that is entered before the first request; what it yields is `Context.lifespan`."""
-    errors: Annotated[
-        ErrorPolicy, Option(str, "one of 'type', 'message', 'hidden'", get_args(ErrorPolicy).__contains__)
-    ]
+    errors: Annotated[ErrorPolicy, Option(str, "'type', 'message' or 'hidden'", get_args(ErrorPolicy).__contains__)]
     """How much others read of an exception that a handler did not mean for them. "type" by default."""
-    middleware: Annotated[Sequence[Middleware], Option(Sequence, "a list of `(call, proceed)`", item=Callable)]
+    middleware: Annotated[Sequence[call.Middleware], Option(Sequence, "a list of `(call, proceed)`", item=Callable)]
     """Stands around every request, the first one outermost."""
     state_keys: Annotated[Sequence[bytes], Option(Sequence, "a list of `bytes`", item=bytes, is_secret=True)]
     """32 bytes each; the first one seals, all open. Replicas of one server must share them. By default one is derived
     from the environment variable SPLICE_SECRET, or made anew per process without that."""
-    page_size: Annotated[
-        int | None, Option(int, "a number, at least 1, or None for lists in one page", lambda size: size > 0)
-    ]
+    page_size: Annotated[int | None, Option(int, "a number, at least 1, or None for one page", lambda size: size > 0)]
     """Cuts lists into pages; None, the default, does not."""
     strict: Annotated[bool, Option(bool, "True or False")]
     """Refuses arguments that do not fit as they are, such as "5" for 5, instead of repairing them."""
-    extensions: Annotated[Sequence[Extension[Call]], Option(Sequence, "a list of `Extension`", item=Extension)]
+    extensions: Annotated[Sequence[Extension[call.Call]], Option(Sequence, "a list of `Extension`", item=Extension)]
     """Methods and notifications beside those of the specification, or instead of them."""
 
 
@@ -109,19 +100,19 @@ class Server:
     """
 
     def __init__(self, name: str | Implementation, **options: Unpack[ServerOptions]) -> None:
-        given, sessions = checked("Server", options, _OPTIONS), Sessions()
-        publish, lifespan = sessions.publish, given.get("lifespan")
+        given, chapter = checked("Server", options, _OPTIONS), sessions.Sessions()
+        publish, lifespan = chapter.publish, given.get("lifespan")
         self._tools, self._prompts = tools.Tools(publish), prompts.Prompts(publish)
         self._resources = resources.Resources(publish)
         self._completions = prompts.Completions(self._prompts, self._resources)
         features = self._tools, self._prompts, self._resources, self._completions
-        settings = {option: given[option] for option in given.keys() & Home.__struct_fields__}
-        home = Home(
+        settings = {option: given[option] for option in given.keys() & call.Home.__struct_fields__}
+        home = call.Home(
             info=_described(name, given),
-            chapters=(sessions, *features, *given.get("extensions", ())),
+            chapters=(chapter, *features, *given.get("extensions", ())),
             life=None if lifespan is None else Life(partial(lifespan, self)),
             sealer=Sealer(_keys(given.get("state_keys"))),
-            threads=Threads(),
+            threads=threads.Threads(),
             publish=publish,
             read=self._resources.read_within,
             **settings,
@@ -130,7 +121,7 @@ class Server:
         """The server's name."""
         self.instructions = home.instructions
         """How to use the server, for the model."""
-        self.service = ChapterService(home)
+        self.service = service.ChapterService(home)
         """Answers requests; what a transport is given."""
 
     @overload
@@ -173,12 +164,12 @@ class Server:
     @overload
     def prompt(self, fn: F) -> F: ...
     @overload
-    def prompt(self, fn: str | None = None, **options: Unpack[FeatureOptions]) -> Callable[[F], F]: ...
-    def prompt(self, fn: F | str | None = None, **options: Unpack[FeatureOptions]) -> F | Callable[[F], F]:
+    def prompt(self, fn: str | None = None, **options: Unpack[handlers.FeatureOptions]) -> Callable[[F], F]: ...
+    def prompt(self, fn: F | str | None = None, **options: Unpack[handlers.FeatureOptions]) -> F | Callable[[F], F]:
         """Decorate a function to offer it as a prompt, as `tool` does."""
         return _decorating(self.add_prompt, fn, options)
 
-    def add_prompt(self, fn: Callable[..., Any], **options: Unpack[FeatureOptions]) -> None:
+    def add_prompt(self, fn: Callable[..., Any], **options: Unpack[handlers.FeatureOptions]) -> None:
         """Offer a function as a prompt. Its parameters are the prompt's arguments."""
         self._prompts.listing.local.add(prompts.prompt_entry(fn, options))
 
@@ -213,7 +204,7 @@ class Server:
             raise ValueError(f"unknown kind {kind!r}: sources have {', '.join(chapters)}")
         chapters[kind].add_source(kind, source)
 
-    def publish(self, change: Change) -> None:
+    def publish(self, change: call.Change) -> None:
         """Tell every client that wants to know of a change: (method of a notification, URI or None). On any thread."""
         self.service.home.publish(change)
 
@@ -254,7 +245,7 @@ class Server:
         await running.serving(self.service, transport, **options)
 
 
-def _decorating(add: Callable[..., None], fn: F | str | None, options: FeatureOptions) -> F | Callable[[F], F]:
+def _decorating(add: Callable[..., None], fn: F | str | None, options: handlers.FeatureOptions) -> F | Callable[[F], F]:
     """Decorate a function, or make what will; a text in its place is its name."""
     if isinstance(fn, str):
         options["name"], fn = fn, None

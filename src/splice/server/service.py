@@ -11,10 +11,7 @@ from typing import Any
 from msgspec import Raw, Struct
 
 from splice.errors import InternalError, LocalProtocolError, MethodNotFound
-from splice.protocol.jsonrpc import Notification, Response, Success
-from splice.protocol.lifecycle import INITIALIZED
-from splice.protocol.methods import Method
-from splice.protocol.questions import InputRequiredResult
+from splice.protocol import jsonrpc, lifecycle, methods, questions
 from splice.rules.eras import admit
 from splice.rules.extensions import heard, served
 from splice.server.call import END, Answer, Call, Home, InputRequired, Middleware
@@ -37,7 +34,7 @@ class ChapterService(Service):
         self._unstarted: tuple[str, str] | None = None
         """How the lifespan failed last, and what was told of it."""
         self._heard = heard(home.chapters)
-        self._served: dict[str, tuple[Method[Any, Any], Answer]] = {
+        self._served: dict[str, tuple[methods.Method[Any, Any], Answer]] = {
             name: (each.row, reduce(_around, reversed(home.middleware), each.answer))
             for name, each in served(home.chapters).items()
         }
@@ -51,7 +48,7 @@ class ChapterService(Service):
                 what = f"The lifespan of {self.home.info.name} failed: {type(error).__name__}: {error}"
                 raise RuntimeError(what) from error
 
-    async def handle(self, exchange: Exchange) -> Response:
+    async def handle(self, exchange: Exchange) -> jsonrpc.Response:
         """Answer one request, whatever transport it came by. Never raises, but for being cancelled."""
         request = exchange.request
         row, answer = self._served.get(request.method, (None, None))
@@ -67,16 +64,16 @@ class ChapterService(Service):
             result = await answer(call)
             if isinstance(result, InputRequired):
                 result = await _answered(call, answer, result)
-            return Success(request.id, self._finished(call, result))
+            return jsonrpc.Success(request.id, self._finished(call, result))
         except BaseException as error:
             if ends_the_task(error):
                 raise
             return self._ended_by(error, exchange, call)
 
-    async def hear(self, note: Notification, sender: Sender) -> None:
+    async def hear(self, note: jsonrpc.Notification, sender: Sender) -> None:
         """Take a notification that belongs to no exchange. What its listener raises is logged."""
         session = sender.session
-        if note.method == INITIALIZED.name and session is not None:
+        if note.method == lifecycle.INITIALIZED.name and session is not None:
             session.ready = True
         if (listening := self._heard.get(note.method)) is None:
             return
@@ -113,13 +110,13 @@ class ChapterService(Service):
             return result
         raise TypeError(f"the answer of {call.row.name}, or middleware around it, returned {result!r}: not a result")
 
-    def _ended_by(self, error: BaseException, exchange: Exchange, call: Call | None) -> Response:
+    def _ended_by(self, error: BaseException, exchange: Exchange, call: Call | None) -> jsonrpc.Response:
         """Answer with what ended a run: questions for the client, or an error."""
         request = exchange.request
-        if call is not None and (questions := questions_in(error)) is not None:
+        if call is not None and (asked := questions_in(error)) is not None:
             try:
-                result = InputRequiredResult(input_requests=questions, request_state=call.seal())
-                return Success(request.id, call.era.finish(result, call.facts, self._info_json))
+                result = questions.InputRequiredResult(input_requests=asked, request_state=call.seal())
+                return jsonrpc.Success(request.id, call.era.finish(result, call.facts, self._info_json))
             except Exception as failed:  # noqa: BLE001 - the questions cannot be written: that is what ended the run
                 error = failed
         facts = None if call is None else call.facts

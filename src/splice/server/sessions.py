@@ -20,16 +20,13 @@ from typing import Any
 from msgspec.structs import replace
 
 from splice.errors import InvalidParams, InvalidRequest, MethodNotFound
-from splice.protocol import lifecycle, notifications
+from splice.protocol import jsonrpc, lifecycle, notifications, wire
 from splice.protocol.capabilities import ServerCapabilities
-from splice.protocol.jsonrpc import Notification
 from splice.protocol.narrow import narrow
 from splice.protocol.resources import RESOURCES_SUBSCRIBE, RESOURCES_UNSUBSCRIBE
 from splice.protocol.uri import is_uri
-from splice.protocol.wire import EmptyResult
-from splice.rules.eras import discoverable_versions, handshake_version
+from splice.rules import eras, sessions
 from splice.rules.extensions import AnyCapabilities, Extension, Served
-from splice.rules.sessions import Session
 from splice.server.call import END, Call, Change, is_worker, session_of
 from splice.transports.base import Exchange
 
@@ -51,12 +48,12 @@ def updated(uri: str) -> Change:
     return notifications.RESOURCE_UPDATED.name, uri
 
 
-def change_note(change: Change, meta: dict[str, Any] | None = None) -> Notification:
+def change_note(change: Change, meta: dict[str, Any] | None = None) -> jsonrpc.Notification:
     """Build the notification that tells of a change."""
     method, uri = change
     if uri is not None:
-        return Notification(method, notifications.ResourceUpdatedParams(uri=uri, meta=meta))
-    return Notification(method, None if meta is None else notifications.ListChangedParams(meta=meta))
+        return jsonrpc.Notification(method, notifications.ResourceUpdatedParams(uri=uri, meta=meta))
+    return jsonrpc.Notification(method, None if meta is None else notifications.ListChangedParams(meta=meta))
 
 
 class Listener:
@@ -89,14 +86,14 @@ class Listener:
             await exchange.notify(change_note(change, meta))
 
 
-class _Audience(dict[Change, set[Listener | Session]]):
+class _Audience(dict[Change, set[Listener | sessions.Session]]):
     """The streams and sessions on one event loop, by what they want to hear. Touched on that loop only."""
 
-    def add(self, who: Listener | Session, changes: Iterable[Change]) -> None:
+    def add(self, who: Listener | sessions.Session, changes: Iterable[Change]) -> None:
         for change in changes:
             self.setdefault(change, set()).add(who)
 
-    def remove(self, who: Listener | Session, changes: Iterable[Change]) -> None:
+    def remove(self, who: Listener | sessions.Session, changes: Iterable[Change]) -> None:
         for change in changes:
             found = self.get(change, set())
             found.discard(who)
@@ -133,7 +130,7 @@ class Sessions(Extension[Call]):
         session, params, home, has = session_of(call), call.params, call.home, call.home.capabilities()
         if session.declared is not None:
             raise InvalidRequest("This session is initialized already")
-        version = handshake_version(params.protocol_version)
+        version = eras.handshake_version(params.protocol_version)
         session.open(version, params.capabilities, params.client_info)
         self.join(session, has)
         if call.sender.kind == "http" and is_worker():
@@ -145,19 +142,19 @@ class Sessions(Extension[Call]):
 
     async def discover(self, call: Call) -> lifecycle.DiscoverResult:
         """Say what this server speaks and offers."""
-        home, versions = call.home, discoverable_versions()
+        home, versions = call.home, eras.discoverable_versions()
         return lifecycle.DiscoverResult(
             supported_versions=versions, capabilities=home.capabilities(), instructions=home.instructions
         )
 
-    async def ping(self, call: Call) -> EmptyResult:  # noqa: ARG002 - it says nothing
+    async def ping(self, call: Call) -> wire.EmptyResult:  # noqa: ARG002 - it says nothing
         """Say that we are here."""
-        return EmptyResult()
+        return wire.EmptyResult()
 
-    async def set_level(self, call: Call) -> EmptyResult:
+    async def set_level(self, call: Call) -> wire.EmptyResult:
         """Remember from which level on this session wants log messages."""
         call.declared.log_level = call.params.level
-        return EmptyResult()
+        return wire.EmptyResult()
 
     def publish(self, change: Change) -> None:
         """Tell everybody who wants to know. May be called on any thread."""
@@ -173,12 +170,12 @@ class Sessions(Extension[Call]):
             except RuntimeError:  # it is closed
                 self._audiences.pop(loop, None)
 
-    def join(self, session: Session, has: ServerCapabilities) -> None:
+    def join(self, session: sessions.Session, has: ServerCapabilities) -> None:
         """Tell a session of changed lists from now on, until it ends: of those that it was told there are."""
         self._here().add(session, [change for name, change in _LISTS.items() if getattr(has, name) is not None])
         session.ended = self.leave
 
-    def leave(self, session: Session) -> None:
+    def leave(self, session: sessions.Session) -> None:
         """Tell it no more."""
         for audience in self._audiences.values():
             audience.remove(session, (*LIST_CHANGES, *map(updated, session.subscriptions)))
@@ -198,7 +195,7 @@ class Sessions(Extension[Call]):
         audience.add(listener, listener.wanted)
         try:
             taken = notifications.AcknowledgedParams(notifications=wanted, meta=meta)
-            await exchange.notify(Notification(notifications.ACKNOWLEDGED.name, taken))
+            await exchange.notify(jsonrpc.Notification(notifications.ACKNOWLEDGED.name, taken))
             del has, wanted, taken  # there may be thousands of streams that wait like this one
             call.params, call.meta = None, lifecycle.NO_META
             exchange.rest()
@@ -207,7 +204,7 @@ class Sessions(Extension[Call]):
             audience.remove(listener, listener.wanted)
         return notifications.ListenResult(meta=dict(meta))
 
-    async def subscribe(self, call: Call) -> EmptyResult:
+    async def subscribe(self, call: Call) -> wire.EmptyResult:
         """Remember that this session wants to hear when a resource changes."""
         session, uri = session_of(call), call.params.uri
         if call.home.capabilities().resources is None:
@@ -217,15 +214,15 @@ class Sessions(Extension[Call]):
             raise InvalidRequest(f"This session has {MAX_SUBSCRIPTIONS} subscriptions, and may have no more")
         session.subscriptions.add(uri)
         self._here().add(session, [updated(uri)])
-        return EmptyResult()
+        return wire.EmptyResult()
 
-    async def unsubscribe(self, call: Call) -> EmptyResult:
+    async def unsubscribe(self, call: Call) -> wire.EmptyResult:
         """Forget a subscription; one that does not exist is forgotten already."""
         session, uri = session_of(call), call.params.uri
         _check_uris([uri])
         session.subscriptions.discard(uri)
         self._here().remove(session, [updated(uri)])
-        return EmptyResult()
+        return wire.EmptyResult()
 
     def _here(self) -> _Audience:
         return self._audiences.setdefault(asyncio.get_running_loop(), _Audience())

@@ -17,11 +17,10 @@ from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from splice.errors import InvalidParams, MethodNotFound
+from splice.protocol import notifications, wire
 from splice.protocol.jsonrpc import raw
 from splice.protocol.methods import Method
-from splice.protocol.notifications import LISTS
 from splice.protocol.versions import Facts
-from splice.protocol.wire import PageResult
 from splice.rules.extensions import AnyCapabilities, Extension, Served
 from splice.schema.schemas import meant
 from splice.server.call import Call, Publish
@@ -206,7 +205,7 @@ class Listing(Generic[D]):
             raise InvalidParams(f"Unknown {self.local.noun}: {name[:200]!r}{meant(name, known)}")
         return entry
 
-    async def page(self, call: Call) -> PageResult | Raw:
+    async def page(self, call: Call) -> wire.PageResult | Raw:
         """Answer a request for one page: with a Struct for middleware, else with finished JSON.
 
         Raises `InvalidParams` for a cursor that this server did not give.
@@ -220,18 +219,18 @@ class Listing(Generic[D]):
         home, facts, cursor = call.home, call.declared.facts, call.params.cursor
         start = 0 if cursor is None else _position(cursor, home.page_size, len(self._entries))
         if home.middleware:  # it may change what it is given, so it gets objects of its own
-            page: PageResult = self.row.read_result(raw(self._cut(start, home.page_size, facts)))
+            page: wire.PageResult = self.row.read_result(raw(self._cut(start, home.page_size, facts)))
             return page
         key = facts.version, start
         if key not in self._pages:
             self._pages[key] = raw(call.era.finish(self._cut(start, home.page_size, facts), facts, home.info_json))
         return self._pages[key]
 
-    def _cut(self, start: int, size: int, facts: Facts) -> PageResult:
+    def _cut(self, start: int, size: int, facts: Facts) -> wire.PageResult:
         end = start + size
         definitions = [self._show(entry.definition, facts) for entry in self._entries[start:end]]
         cursor = str(end) if end < len(self._entries) else None
-        result: PageResult = self.row.result(**{self._field: definitions}, next_cursor=cursor)
+        result: wire.PageResult = self.row.result(**{self._field: definitions}, next_cursor=cursor)
         return result
 
 
@@ -255,7 +254,7 @@ class Features(Extension[Call]):
         self.lists = lists
         """By the kind of source that they take."""
         self._capability = capability
-        self._changed = partial(publish, (LISTS[id].name, None))
+        self._changed = partial(publish, (notifications.LISTS[id].name, None))
         for each in lists.values():
             each.local.watch(self._changed)
 
@@ -272,7 +271,7 @@ class Features(Extension[Call]):
     def _offered(self) -> bool:
         return any(each.local.used or len(each.sources) > 1 for each in self.lists.values())
 
-    async def _list(self, listing: Listing[Any], call: Call) -> PageResult | Raw:
+    async def _list(self, listing: Listing[Any], call: Call) -> wire.PageResult | Raw:
         """Answer a request for one page of a list. Raises `MethodNotFound` when clients are not told of it."""
         if not self._offered():
             raise MethodNotFound(f"This server offers no {listing.local.noun}s")

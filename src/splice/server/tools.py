@@ -13,8 +13,7 @@ from msgspec import Raw
 from msgspec.structs import replace
 
 from splice.errors import InvalidParams, MissingClientCapability, ToolError
-from splice.protocol import capabilities, content, jsonrpc, tools
-from splice.protocol.versions import Facts
+from splice.protocol import capabilities, content, jsonrpc, tools, versions
 from splice.rules.extensions import Served
 from splice.rules.http.headers import check_param_headers, header_parameters
 from splice.schema.functions import BadArguments, dump
@@ -220,7 +219,7 @@ def is_wrapped(tool: tools.Tool) -> bool:
     return tool.output_schema is not None and tool.output_schema.get("type") != "object"
 
 
-def defined_for(tool: tools.Tool, facts: Facts) -> tools.Tool:
+def defined_for(tool: tools.Tool, facts: versions.Facts) -> tools.Tool:
     """Describe a tool to a client of some version: where only objects may be results, others are wrapped."""
     if facts.any_structured_content or tool.output_schema is None or not is_wrapped(tool):
         return tool
