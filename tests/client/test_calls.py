@@ -416,7 +416,7 @@ async def test_questions_where_there_may_be_none() -> None:
 @pytest.mark.parametrize("more", [{}, {"inputRequests": 5}, {"requestState": 5}])
 async def test_malformed_questions(more: Any) -> None:
     async with Client(modern(tools__call=returning({"resultType": "input_required", **more}))) as client:
-        with pytest.raises(RemoteProtocolError, match="questions of tools/call are malformed"):
+        with pytest.raises(RemoteProtocolError, match="result of tools/call is malformed"):
             await client.call_tool("t")
 
 

@@ -253,7 +253,7 @@ async def test_a_view_is_made_once_as_long_as_its_source_does_not_change() -> No
     view = Prefixed(Filtered(remote, lambda _: True), "x_")
     assert await view.entries() is await view.entries()
     before = await view.entries()
-    remote.tools = [*remote.tools]
+    remote.tools = [*remote.tools, RemoteTool("b")]
     assert await view.entries() is not before
 
 

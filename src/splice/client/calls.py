@@ -30,6 +30,7 @@ from splice.protocol import lenient, questions, wire
 from splice.protocol.jsonrpc import Failure, Notification, RequestId, Response, error_of
 from splice.protocol.methods import UNREADABLE, Method
 from splice.protocol.tools import TOOLS_CALL, TOOLS_LIST, Tool
+from splice.rules.eras import is_version_of_requests
 from splice.rules.extensions import Extension
 from splice.rules.options import Option, option_table
 from splice.transports.base import Hear, Outgoing
@@ -100,7 +101,6 @@ class _Required(Struct, rename="camel"):
 
 
 _head_decoder = msgspec.json.Decoder(wire.Result)
-_questions_decoder = msgspec.json.Decoder(questions.InputRequiredResult)
 
 
 class Calls:
@@ -114,9 +114,8 @@ class Calls:
     ) -> None:
         self.current = current
         self._renew = renew
-        self._decoders: dict[str, msgspec.json.Decoder[Any]] = {
-            kind: msgspec.json.Decoder(result) for each in chapters for kind, result in each.results.items()
-        }
+        self._kinds = {kind: result for each in chapters for kind, result in each.results.items()}
+        """Kinds of result that extensions add."""
         self._remark = lenient.Remarks(log)
         self.answers = Answers(chapters)
         self.known = KnownTools()
@@ -259,23 +258,20 @@ class Calls:
 
     def _read(self, row: Method[Any, R], raw: Raw) -> R | questions.InputRequiredResult:
         """Read a result, which may also be one of an extension's. Raises `RemoteProtocolError`."""
-        result: R | None = None
         try:
-            result = row.read_result(raw)
-            kind = result.result_type if isinstance(result, wire.Result) else _kind(raw)
+            result: R | None = row.read_result(raw)
         except RemoteProtocolError:
-            kind = _kind(raw)
+            result = None
+        kind = result.result_type if isinstance(result, wire.Result) else _kind(raw)
         if kind is None or kind == COMPLETE:
             return row.read_result(raw, self._remark) if result is None else result
-        asks = kind == questions.InputRequiredResult.result_type and row.may_ask and self.current().asks_in_results
-        decoder = _questions_decoder if asks else self._decoders.get(kind)
-        if decoder is None:
+        asks = kind == questions.InputRequiredResult.result_type and row.may_ask
+        asks = asks and is_version_of_requests(self.current().facts.version)
+        other = questions.InputRequiredResult if asks else self._kinds.get(kind)
+        if other is None:
             raise RemoteProtocolError(f"The result of {row.name} is of type {kind!r}, which is not allowed there")
-        try:
-            return decoder.decode(raw)
-        except UNREADABLE as error:
-            what = f"questions of {row.name} are" if asks else f"result of {row.name} is"
-            raise RemoteProtocolError(f"The {what} malformed: {error}") from error
+        read: R | questions.InputRequiredResult = replace(row, result=other).read_result(raw)
+        return read
 
 
 def _kind(raw: Raw) -> str | None:

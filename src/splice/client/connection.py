@@ -23,7 +23,7 @@ from splice.protocol import jsonrpc, lenient, lifecycle, versions, wire
 from splice.protocol.capabilities import ClientCapabilities, ServerCapabilities
 from splice.protocol.narrow import narrow
 from splice.rules import negotiation
-from splice.rules.eras import Era, Stamp, era_of, is_version_of_requests
+from splice.rules.eras import Era, Stamp, era_of
 from splice.transports.base import Link, Outgoing, Receiver
 
 PROBE_SECONDS = 3.0
@@ -50,8 +50,6 @@ class Connection(Struct, eq=False, kw_only=True):
     """Our version, capabilities and name, for the requests of our own."""
     told: Mapping[str, Raw]
     """The same by keys of `_meta`, for requests that are passed on: without the log level, which is the sender's."""
-    asks_in_results: bool
-    """A result may be questions that are to be answered first."""
     mirrors: bool
     """HTTP headers repeat marked arguments."""
     server: wire.Implementation
@@ -162,7 +160,6 @@ class Opening(Struct):
             facts=facts,
             stamp=stamp,
             told={} if meta is None else msgspec.json.decode(meta, type=dict[str, Raw]),
-            asks_in_results=is_version_of_requests(version),
             mirrors=self.target.kind == "http" and facts.mirrored_headers,
             server=_server_of(found),
             capabilities=found.capabilities,

@@ -11,12 +11,13 @@ import mimetypes
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, ClassVar, TypedDict, Unpack, cast, get_args
+from typing import Annotated, Any, ClassVar, TypedDict, Unpack, cast, get_args
 
 import msgspec
 from msgspec.structs import replace
 
 from splice.protocol import content, prompts, resources, tools
+from splice.rules.options import Option, checked, option_table
 from splice.schema.annotations import encode_hook
 
 BINARY = "application/octet-stream"
@@ -25,10 +26,13 @@ BINARY = "application/octet-stream"
 class MediaOptions(TypedDict, total=False):
     """What may be said by name."""
 
-    data: bytes | None
-    path: str | Path | None
-    format: str | None
-    """Short for a MIME type, such as "png"."""
+    data: Annotated[bytes | None, Option(bytes, "bytes")]
+    path: Annotated[str | Path | None, Option((str, Path), "the path of a file")]
+    format: Annotated[str | None, Option(str, "text such as 'png'")]
+    """Short for a MIME type."""
+
+
+_MEDIA_OPTIONS = option_table(MediaOptions)
 
 
 class Media:
@@ -37,27 +41,22 @@ class Media:
     usual: ClassVar[str] = BINARY
 
     def __init__(
-        self,
-        source: bytes | str | Path | None = None,
-        mime_type: str | None = None,
-        *,
-        data: bytes | None = None,
-        path: str | Path | None = None,
-        format: str | None = None,
+        self, source: bytes | str | Path | None = None, mime_type: str | None = None, **named: Unpack[MediaOptions]
     ) -> None:
         """Take bytes or a path, as the first argument or by name, and a MIME type or a `format`.
 
         Raises `TypeError` for none or two of them, `ValueError` for a MIME type that is not one, or of another family:
         an image is not a sound.
         """
-        given = [each for each in (source, data, path) if each is not None]
+        said = checked(type(self).__name__, named, _MEDIA_OPTIONS)
+        given = [each for each in (source, said.get("data"), said.get("path")) if each is not None]
         if len(given) != 1:
             raise TypeError(f"{type(self).__name__} takes bytes or a path: once, as the first argument, data= or path=")
         self.source: bytes | str | Path = given[0]
-        family = self.usual.partition("/")[0]
-        if mime_type is None and format is not None:
-            named = format if "/" in format else mimetypes.guess_type(f"x.{format}")[0]
-            mime_type = (named or f"{family}/{format}").replace("/x-", "/")
+        family, form = self.usual.partition("/")[0], said.get("format")
+        if mime_type is None and form is not None:
+            named_type = form if "/" in form else mimetypes.guess_type(f"x.{form}")[0]
+            mime_type = (named_type or f"{family}/{form}").replace("/x-", "/")
         guessed = None if isinstance(self.source, bytes) else mimetypes.guess_type(self.source)[0]
         self.mime_type: str = mime_type or guessed or self.usual
         """As given, else what the path says, else the usual one."""

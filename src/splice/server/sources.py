@@ -7,7 +7,6 @@ behind a filter. The first source that has a name wins.
 https://modelcontextprotocol.io/specification/2026-07-28/server
 """
 
-import threading
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 from itertools import chain
@@ -53,7 +52,7 @@ class Source(Protocol[D_co]):
     """Gives entries of one kind."""
 
     async def entries(self) -> Sequence[Entry[D_co]]:
-        """List all entries: the same object as before as long as nothing changed."""
+        """List all entries: the same ones as before as long as nothing changed."""
         ...
 
     async def find(self, key: str) -> Entry[D_co] | None:
@@ -88,8 +87,6 @@ class Local(Generic[D]):
         self._entries: dict[str, Entry[D]] = {}
         self.get = self._entries.get
         """Look an entry up by its name."""
-        self._listed: tuple[Entry[D], ...] = ()
-        self._lock = threading.Lock()
         self._watching: list[Callable[[], None]] = []
 
     def add(self, entry: Entry[D]) -> None:
@@ -110,8 +107,8 @@ class Local(Generic[D]):
         return tuple(self._entries.items())
 
     async def entries(self) -> Sequence[Entry[D]]:
-        """List all entries: the same object as long as nothing changed."""
-        return self._listed
+        """List all entries."""
+        return tuple(self._entries.values())
 
     async def find(self, key: str) -> Entry[D] | None:
         """Look an entry up by its name."""
@@ -122,8 +119,6 @@ class Local(Generic[D]):
         self._watching.append(changed)
 
     def _changed(self) -> None:
-        with self._lock:  # whoever comes last lists what all have added
-            self._listed = tuple(self._entries.values())
         self.used = True
         for changed in self._watching:
             changed()
@@ -142,7 +137,7 @@ class _View(Generic[D]):
     async def entries(self) -> Sequence[Entry[D]]:
         """List the entries as they are seen here."""
         entries = await self._source.entries()
-        if entries is not self._seen:
+        if entries != self._seen:
             self._seen, self._shown = entries, [shown for each in entries if (shown := self._show(each)) is not None]
         return self._shown
 
