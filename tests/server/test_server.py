@@ -71,7 +71,7 @@ def test_a_lifespan_without_its_decorator_is_refused() -> None:
     async def undecorated(server: Server) -> AsyncIterator[int]:
         yield 1
 
-    with pytest.raises(ValueError, match="such as one with `@asynccontextmanager`, not <function"):
+    with pytest.raises(ValueError, match="takes a function with `@asynccontextmanager`, not <function"):
         Server("s", lifespan=undecorated)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
 

@@ -215,9 +215,8 @@ class Client:
         if narrow(ServerCapabilities(completions={}), self.protocol_version).completions is not None:
             self._need("completions")
         known = None if context is None else completion.CompletionContext(arguments=dict(context))
-        params = completion.CompleteParams(
-            ref=ref, argument=completion.CompletionArgument(name=name, value=value), context=known
-        )
+        argument = completion.CompletionArgument(name=name, value=value)
+        params = completion.CompleteParams(ref=ref, argument=argument, context=known)
         ours = narrow(params, self.protocol_version)
         return (await self._calls.request(completion.COMPLETE, ours, _read(options))).completion
 
@@ -239,9 +238,7 @@ class Client:
     async def notify(self, row: methods.Note[N], params: N | None = None) -> None:
         """Send a notification. Raises `LocalProtocolError` if the version has none of this kind."""
         self._check_exists(row)
-        await self._calls.notify(
-            jsonrpc.Notification(row.name, None if params is None else narrow(params, self.protocol_version))
-        )
+        await self._calls.notify(jsonrpc.Notification(row.name, narrow(params, self.protocol_version)))
 
     async def forward(self, request: jsonrpc.Request, hear: Hear) -> jsonrpc.Response:
         """Pass a request on as it came, and return the response to it: what a proxy does.

@@ -134,10 +134,9 @@ class Opening(Struct):
         if isinstance(outcome, errors.ConnectionClosed):
             return None
         probed = min(PROBE_SECONDS, self.timeout / 2) if isinstance(outcome, errors.RequestTimeout) else 0
+        seconds = (self.timeout - probed) * FIRST_START
         try:
-            with Deadline(
-                self.clocks, (self.timeout - probed) * FIRST_START, f"No answer to {lifecycle.INITIALIZE.name}"
-            ):
+            with Deadline(self.clocks, seconds, f"No answer to {lifecycle.INITIALIZE.name}"):
                 return await self._handshake(link)
         except errors.MCPError as error:
             log.info("%s is started again, for a handshake without a probe before it: %s", self.target.name, error)
@@ -209,9 +208,7 @@ class Opening(Struct):
             try:
                 result = lifecycle.INITIALIZE.read_result(response.result, lenient.Remarks(log))
             except errors.RemoteProtocolError as error:
-                raise errors.RemoteProtocolError(
-                    f"{name} answered `initialize` with a malformed result: {error}"
-                ) from error
+                raise errors.RemoteProtocolError(f"{name} answered `initialize` badly: {error}") from error
             version = negotiation.accept_counter_offer(result.protocol_version, self.wanted)
             return await self._settle(link, version, result)
         if self.wanted.probes and isinstance(negotiation.classify(response, self.wanted.probes), negotiation.Again):

@@ -61,9 +61,8 @@ class Conversation:
         self._background = Background()
         self._notices = notices.Notices(on_log, on_change, extensions)
         self.calls = Calls(self._opening, (questions, *extensions), self.connection, self._renew)
-        self.subscriptions = subscriptions.Subscriptions(
-            self.calls, self._background, lists=on_change is not None, reconnects=target.kind == "http"
-        )
+        tells, back = on_change is not None, target.kind == "http"
+        self.subscriptions = subscriptions.Subscriptions(self.calls, self._background, lists=tells, reconnects=back)
 
     # Its beginning and its end.
 

@@ -130,9 +130,8 @@ async def _elicit(on_elicit: OnElicit, question: Question) -> questions.ElicitRe
     if result.action != "accept" or params.mode == "url":
         return questions.ElicitResult(action=result.action, meta=result.meta)
     schema = params.requested_schema or {}
-    content = apply_defaults(
-        schema, {name: value for name, value in (result.content or {}).items() if value is not None}
-    )
+    filled = {name: value for name, value in (result.content or {}).items() if value is not None}
+    content = apply_defaults(schema, filled)
     _check_form(schema, content)
     return questions.ElicitResult(action="accept", content=content, meta=result.meta)
 
@@ -189,14 +188,12 @@ class _Kind(Struct, frozen=True):
     """What that capability is declared as."""
 
 
-_KINDS = {
-    kind.row.name: kind
-    for kind in (
-        _Kind(questions.ELICIT, "on_elicit", _elicit, "elicitation", ElicitationCapability(form={}, url={})),
-        _Kind(questions.CREATE_MESSAGE, "on_sample", _sample, "sampling", SamplingCapability()),
-        _Kind(questions.ROOTS_LIST, "roots", _list_roots, "roots", RootsCapability(list_changed=True)),
-    )
-}
+_ALL_KINDS = (
+    _Kind(questions.ELICIT, "on_elicit", _elicit, "elicitation", ElicitationCapability(form={}, url={})),
+    _Kind(questions.CREATE_MESSAGE, "on_sample", _sample, "sampling", SamplingCapability()),
+    _Kind(questions.ROOTS_LIST, "roots", _list_roots, "roots", RootsCapability(list_changed=True)),
+)
+_KINDS = {kind.row.name: kind for kind in _ALL_KINDS}
 
 OPTION_OF = {kind.capability: kind.option for kind in _KINDS.values()}
 """Which option of `Client` declares a capability."""
@@ -209,10 +206,7 @@ def _as_elicit_result(answer: ElicitAnswer) -> questions.ElicitResult:
         return questions.ElicitResult(action="accept", content=dict(answer))
     if answer in ("accept", "decline", "cancel", None):
         return questions.ElicitResult(action=answer or "decline")
-    raise TypeError(
-        f"on_elicit returned {answer!r}; return the filled form as a dict, 'accept', 'decline' or 'cancel', "
-        "an ElicitResult, or None to decline"
-    )
+    raise TypeError(f"on_elicit returned {answer!r}; return a filled form (a dict), 'accept', 'decline' or 'cancel'")
 
 
 def _as_roots(roots: Sequence[AnyRoot]) -> list[questions.Root]:

@@ -163,10 +163,8 @@ def resolve(target: AnyTarget) -> Target:
     service = getattr(given, "service", given)
     if hasattr(service, "handle"):
         return InProcess(service, str(getattr(given, "name", type(given).__name__)))
-    raise TypeError(
-        "a client needs a server object, a URL, a command, a Python file or an mcpServers entry, "
-        f"not {type(given).__name__}"
-    )
+    kind = type(given).__name__
+    raise TypeError(f"a client needs a server object, a URL, a command, a file or an mcpServers entry, not {kind}")
 
 
 def _text(target: str) -> Target:

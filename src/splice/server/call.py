@@ -73,9 +73,8 @@ ASK_SECONDS = 600.0
 _URL = re.compile(r"https?://[!-~]+", re.IGNORECASE)
 
 _ALONE = (
-    "%s seals requestState with a key of this process alone, but clients bring such state to other processes or bring "
-    "it from them, and are refused: set the environment variable SPLICE_SECRET, or Server(state_keys=...), to the same "
-    "for all of them"
+    "%s seals requestState with a key of this process alone, and other processes refuse what it sealed, as it refuses "
+    "theirs: set the environment variable SPLICE_SECRET, or Server(state_keys=...), to the same for all of them"
 )
 
 _PER_ROUND = frozenset({"_meta", "inputResponses", "requestState"})

@@ -11,7 +11,7 @@ import mimetypes
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, TypedDict, Unpack, cast, get_args
+from typing import Annotated, Any, ClassVar, TypeAlias, TypedDict, Unpack, cast, get_args
 
 import msgspec
 from msgspec.structs import replace
@@ -23,7 +23,11 @@ from splice.schema.annotations import encode_hook
 BINARY = "application/octet-stream"
 
 
-class MediaOptions(TypedDict, total=False):
+Data: TypeAlias = bytes | str | Path
+"""Bytes, or the path of a file that holds them."""
+
+
+class ByName(TypedDict, total=False):
     """What may be said by name."""
 
     data: Annotated[bytes | None, Option(bytes, "bytes")]
@@ -32,7 +36,7 @@ class MediaOptions(TypedDict, total=False):
     """Short for a MIME type."""
 
 
-_MEDIA_OPTIONS = option_table(MediaOptions)
+_BY_NAME = option_table(ByName)
 
 
 class Media:
@@ -40,19 +44,17 @@ class Media:
 
     usual: ClassVar[str] = BINARY
 
-    def __init__(
-        self, source: bytes | str | Path | None = None, mime_type: str | None = None, **named: Unpack[MediaOptions]
-    ) -> None:
+    def __init__(self, source: Data | None = None, mime_type: str | None = None, **named: Unpack[ByName]) -> None:
         """Take bytes or a path, as the first argument or by name, and a MIME type or a `format`.
 
         Raises `TypeError` for none or two of them, `ValueError` for a MIME type that is not one, or of another family:
         an image is not a sound.
         """
-        said = checked(type(self).__name__, named, _MEDIA_OPTIONS)
+        said = checked(type(self).__name__, named, _BY_NAME)
         given = [each for each in (source, said.get("data"), said.get("path")) if each is not None]
         if len(given) != 1:
             raise TypeError(f"{type(self).__name__} takes bytes or a path: once, as the first argument, data= or path=")
-        self.source: bytes | str | Path = given[0]
+        self.source: Data = given[0]
         family, form = self.usual.partition("/")[0], said.get("format")
         if mime_type is None and form is not None:
             named_type = form if "/" in form else mimetypes.guess_type(f"x.{form}")[0]
@@ -99,10 +101,10 @@ class File(Media):
 
     def __init__(
         self,
-        source: bytes | str | Path | None = None,
+        source: Data | None = None,
         mime_type: str | None = None,
         uri: str | None = None,
-        **named: Unpack[MediaOptions],
+        **named: Unpack[ByName],
     ) -> None:
         """Take what `Media` takes, and the URI; by default that of the path, of which a relative one gives its name."""
         super().__init__(source, mime_type, **named)

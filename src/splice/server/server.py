@@ -36,11 +36,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 _TEXT = Option(str, "text")
-_LIFESPAN = Option(
-    Callable,
-    "a function of the server, such as one with `@asynccontextmanager`",
-    lambda lifespan: not inspect.isasyncgenfunction(lifespan),
-)
+_LIFESPAN = Option(Callable, "a function with `@asynccontextmanager`", lambda fn: not inspect.isasyncgenfunction(fn))
 
 
 class ServerOptions(TypedDict, total=False):

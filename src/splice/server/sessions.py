@@ -142,10 +142,8 @@ class Sessions(Extension[Call]):
 
     async def discover(self, call: Call) -> lifecycle.DiscoverResult:
         """Say what this server speaks and offers."""
-        home, versions = call.home, eras.discoverable_versions()
-        return lifecycle.DiscoverResult(
-            supported_versions=versions, capabilities=home.capabilities(), instructions=home.instructions
-        )
+        speaks, has, told = eras.discoverable_versions(), call.home.capabilities(), call.home.instructions
+        return lifecycle.DiscoverResult(supported_versions=speaks, capabilities=has, instructions=told)
 
     async def ping(self, call: Call) -> wire.EmptyResult:  # noqa: ARG002 - it says nothing
         """Say that we are here."""

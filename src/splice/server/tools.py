@@ -199,13 +199,12 @@ class Tools(sources.Features):
 def _failed(call: Call, error: BaseException) -> tools.CallToolResult:
     """Tell the model what went wrong. Raises what is for the client: a JSON-RPC error, or questions only."""
     name, cause = call.params.name, failures.culprit(error)
+    lacks = isinstance(cause, MissingClientCapability) and cause.code in call.facts.codes
     if isinstance(cause, BadArguments):
         text = f"Invalid arguments for {name}: {cause}"
         if not call.facts.bad_arguments_are_results:
             raise InvalidParams(text) from None
-    elif isinstance(cause, ToolError) or (
-        isinstance(cause, MissingClientCapability) and cause.code in call.facts.codes
-    ):
+    elif isinstance(cause, ToolError) or lacks:
         text = str(cause)  # where the error has no code of its own, agents would not show it to the model
     elif failures.is_meant(cause) or failures.questions_in(cause) is not None:
         raise cause
