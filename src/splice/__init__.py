@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     __version__: str
-    from splice.client.client import Change as Change
     from splice.client.client import Client as Client
+    from splice.client.notices import Change as Change
     from splice.client.questions import Question as Question
     from splice.client.targets import HTTPServer as HTTPServer
     from splice.client.targets import StdioServer as StdioServer
@@ -62,7 +62,8 @@ if TYPE_CHECKING:
     from splice.transports.http.routes import HTTPRequest as HTTPRequest
 
 _HOMES = {
-    "splice.client.client": ("Change", "Client"),
+    "splice.client.client": ("Client",),
+    "splice.client.notices": ("Change",),
     "splice.client.questions": ("Question",),
     "splice.client.targets": ("HTTPServer", "StdioServer"),
     "splice.errors": (

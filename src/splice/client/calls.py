@@ -20,10 +20,8 @@ import msgspec
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
-from splice.client.clocks import Deadline
+from splice.client import clocks, lists, notices
 from splice.client.connection import Connection, Opening
-from splice.client.lists import KnownTools
-from splice.client.notices import OnProgress, Reports
 from splice.client.questions import OPTION_OF, Answers
 from splice.errors import HEADER_MISMATCH, HTTPRefused, MethodNotFound, RemoteProtocolError, RPCError, SessionLost
 from splice.protocol import lenient, questions, wire
@@ -63,7 +61,7 @@ class RequestOptions(TypedDict, total=False):
     """How many seconds it may take with all that it sets off, instead of the client's own timeout; infinity for ever.
 
     The time that the user takes to answer does not count."""
-    progress: Annotated[OnProgress | None, Option(Callable, "a function, `def` or `async def`")]
+    progress: Annotated[notices.OnProgress | None, Option(Callable, "a function, `def` or `async def`")]
     """Is called with how far it is, how far it goes and what is being done."""
     meta: Annotated[Mapping[str, Any] | None, Option(Mapping, wire.META_RULE, wire.is_meta)]
     """More keys for the request's `_meta`."""
@@ -76,7 +74,7 @@ class Options(Struct, frozen=True):
     """How one request is to be sent: what the caller said, and what the client adds."""
 
     timeout: float | None = None
-    progress: OnProgress | None = None
+    progress: notices.OnProgress | None = None
     meta: Mapping[str, Any] | None = None
     mirrored: Mapping[str, str] | None = None
     """Marked arguments for HTTP headers; None: not yet looked up."""
@@ -87,7 +85,7 @@ class Options(Struct, frozen=True):
         """Write the request, stamped as the version demands."""
         token = None
         if self.progress is not None:
-            hear, token = Reports(id, self.progress, hear), id
+            hear, token = notices.Reports(id, self.progress, hear), id
         params.meta = to.era.stamp(to.stamp, token, self.meta)
         name = None if row.named_by is None else getattr(params, row.named_by)
         return Outgoing(id, row.name, params, hear, name, self.mirrored or {})
@@ -118,7 +116,7 @@ class Calls:
         """Kinds of result that extensions add."""
         self._remark = lenient.Remarks(log)
         self.answers = Answers(chapters)
-        self.known = KnownTools()
+        self.known = lists.KnownTools()
         """The tools seen last; replaced when their list has changed."""
         self.hear = opening.receiver.hear
         """Takes the notifications that belong to no request."""
@@ -128,10 +126,10 @@ class Calls:
         self.timeout = opening.timeout
         """How many seconds a call may take that does not say so itself."""
 
-    def within(self, what: str, seconds: float | None) -> Deadline:
+    def within(self, what: str, seconds: float | None) -> clocks.Deadline:
         """Limit what a `with` block does to `seconds`, None: the client's own timeout. Raises `ConnectionClosed`."""
         self.current()  # first: what fails at once leaves no timer behind, which would keep a closed client
-        return Deadline(self.clocks, self.timeout if seconds is None else seconds, f"No answer to {what}")
+        return clocks.Deadline(self.clocks, self.timeout if seconds is None else seconds, f"No answer to {what}")
 
     async def request(self, row: Method[Any, R], params: Any, options: Options = NO_OPTIONS) -> R:
         """Send a request, answering what the server asks, until there is a result.
@@ -193,7 +191,7 @@ class Calls:
         mirroring = replace(options, mirrored=known.headers(params.name, params.arguments))
         response = await self.send(TOOLS_CALL, params, mirroring)
         if again and isinstance(response, Failure) and response.error.code == HEADER_MISMATCH:
-            self.known = KnownTools()  # the schema may have changed
+            self.known = lists.KnownTools()  # the schema may have changed
             response = await self._send_mirrored(params, options, again=False)
         return response
 
@@ -222,8 +220,7 @@ class Calls:
             try:
                 page = await self.request(row, wire.PageParams(cursor=cursor), options)
             except MethodNotFound:
-                log.debug("%s is declared, and not served", capability)
-                return
+                return  # it is declared, and not served
             for item in of(page):
                 yield item
             cursor = page.next_cursor
@@ -234,7 +231,7 @@ class Calls:
     async def notify(self, note: Notification) -> None:
         """Send a notification. Raises `TransportError`."""
         connection = self.current()
-        with Deadline(self.clocks, self.timeout, f"{note.method} could not be sent"):
+        with clocks.Deadline(self.clocks, self.timeout, f"{note.method} could not be sent"):
             try:
                 await connection.link.notify(note)
             except SessionLost:

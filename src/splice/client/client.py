@@ -13,12 +13,9 @@ import msgspec
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
+from splice.client import conversation, forwarding, targets
 from splice.client.calls import NO_OPTIONS, REQUEST_OPTIONS, Options, RequestOptions
-from splice.client.conversation import Conversation
-from splice.client.forwarding import forward
-from splice.client.notices import Change
 from splice.client.options import ClientOptions, written
-from splice.client.targets import AnyTarget, resolve
 from splice.errors import LocalProtocolError
 from splice.protocol import completion, jsonrpc, lifecycle, methods, notifications, questions, wire
 from splice.protocol.capabilities import ServerCapabilities
@@ -36,8 +33,6 @@ from splice.protocol.resources import (
 from splice.protocol.tools import TOOLS_CALL, TOOLS_LIST, CallToolParams, CallToolResult, Tool
 from splice.rules.options import checked
 from splice.transports.base import Hear
-
-__all__ = ["Change", "Client"]
 
 P = TypeVar("P", bound=wire.Params)
 N = TypeVar("N", bound=Struct)
@@ -61,12 +56,12 @@ class Client:
     - `extensions` add methods that the server may call, notifications to be told of, and kinds of result.
     """
 
-    def __init__(self, target: AnyTarget, **options: Unpack[ClientOptions]) -> None:
-        self._made_of = resolve(target), options
+    def __init__(self, target: targets.AnyTarget, **options: Unpack[ClientOptions]) -> None:
+        self._made_of = targets.resolve(target), options
         self._begin()
 
     def _begin(self) -> None:
-        self._conversation = Conversation(*self._made_of)
+        self._conversation = conversation.Conversation(*self._made_of)
         self._calls = self._conversation.calls
 
     def __del__(self) -> None:
@@ -87,7 +82,7 @@ class Client:
         """Let go of the server; what is still running fails with `ConnectionClosed`. Closing twice is fine."""
         await self._here().close()
 
-    def _here(self) -> Conversation:
+    def _here(self) -> conversation.Conversation:
         """Return the conversation: a new one if the last was left open on an event loop that is over."""
         if self._conversation.is_stranded:
             self._conversation.drop()
@@ -248,7 +243,7 @@ class Client:
         sender's own token. There is no time limit: cancel the call to cancel the request.
         Raises `TransportError`, and `LocalProtocolError` for an argument that no header can mirror.
         """
-        return await forward(self._calls, request, hear)
+        return await forwarding.forward(self._calls, request, hear)
 
     def _check_exists(self, row: methods.Note[Any]) -> None:
         if not row.exists(self.protocol_version):

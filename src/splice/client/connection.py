@@ -22,8 +22,7 @@ from splice.client.targets import Target
 from splice.protocol import jsonrpc, lenient, lifecycle, versions, wire
 from splice.protocol.capabilities import ClientCapabilities, ServerCapabilities
 from splice.protocol.narrow import narrow
-from splice.rules import negotiation
-from splice.rules.eras import Era, Stamp, era_of
+from splice.rules import eras, negotiation
 from splice.transports.base import Link, Outgoing, Receiver
 
 PROBE_SECONDS = 3.0
@@ -44,9 +43,9 @@ class Connection(Struct, eq=False, kw_only=True):
     """A link, and everything that was agreed on for it."""
 
     link: Link
-    era: Era
+    era: eras.Era
     facts: versions.Facts
-    stamp: Stamp
+    stamp: eras.Stamp
     """Our version, capabilities and name, for the requests of our own."""
     told: Mapping[str, Raw]
     """The same by keys of `_meta`, for requests that are passed on: without the log level, which is the sender's."""
@@ -144,8 +143,8 @@ class Opening(Struct):
 
     async def _settle(self, link: Link, version: str, found: Found) -> Connection:
         """Agree on a version, and begin to speak it."""
-        facts, stamp = versions.FACTS[version], Stamp(version, self.capabilities, self.info)
-        meta = era_of(facts).stamp(stamp, None, None)
+        facts, stamp = versions.FACTS[version], eras.Stamp(version, self.capabilities, self.info)
+        meta = eras.era_of(facts).stamp(stamp, None, None)
         link.agree(facts)
         if lifecycle.INITIALIZED.exists(version):
             try:
@@ -155,7 +154,7 @@ class Opening(Struct):
         await link.listen()
         return Connection(
             link=link,
-            era=era_of(facts),
+            era=eras.era_of(facts),
             facts=facts,
             stamp=stamp,
             told={} if meta is None else msgspec.json.decode(meta, type=dict[str, Raw]),
@@ -175,7 +174,7 @@ class Opening(Struct):
         version, http = corrected or self.wanted.probes[-1], self.target.kind == "http"
         facts = versions.FACTS[version]
         link.agree(facts)
-        meta = era_of(facts).stamp(Stamp(version, self.capabilities, self.info), None, None)
+        meta = eras.era_of(facts).stamp(eras.Stamp(version, self.capabilities, self.info), None, None)
         seconds = FOR_EVER if http or self.wanted.handshake is None else min(PROBE_SECONDS, self.timeout / 2)
         probe = Outgoing(self.next_id(), lifecycle.DISCOVER.name, wire.NoParams(meta=meta), self.receiver.hear)
         outcome: negotiation.Outcome

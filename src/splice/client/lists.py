@@ -62,12 +62,9 @@ class KnownTools:
             return
         from splice.schema.validate import BadSchema, Mismatch, OverBudget, validator  # noqa: PLC0415 - it is not small
 
-        content = result.structured_content
         try:
-            validator(schema).check(content)
+            validator(schema).check(result.structured_content)
         except Mismatch as error:
-            if content is None:  # null and absent arrive alike; a schema that takes null has been content above
-                raise RemoteProtocolError(f"{name} has an output schema, but returned no structured content") from None
             raise RemoteProtocolError(f"{name} returned what does not fit its output schema: {error}") from error
         except OverBudget as error:
             log.warning("the result of %r was not held against its output schema: %s", name, error)

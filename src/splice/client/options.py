@@ -11,9 +11,7 @@ from typing import Annotated, Any, TypedDict
 import msgspec
 from msgspec import Raw
 
-from splice.client.calls import TIMEOUT
-from splice.client.notices import OnChange, OnLog
-from splice.client.questions import OnElicit, OnSample, Question, Roots
+from splice.client import calls, notices, questions
 from splice.errors import LocalProtocolError
 from splice.protocol.wire import Implementation
 from splice.rules.extensions import Extension
@@ -28,22 +26,23 @@ INFO = Implementation(name="splice", version=VERSION)
 
 _FUNCTION = Option(Callable, "a function, `def` or `async def`")
 _TEXT = Option(str, "text")
+_EXTENSIONS = Option(Sequence, "a list of `Extension`", item=Extension)
 
 
 class ClientOptions(TypedDict, total=False):
     """Everything a `Client` may be told besides its target. The class says what each one does."""
 
-    on_elicit: Annotated[OnElicit | None, _FUNCTION]
-    on_sample: Annotated[OnSample | None, _FUNCTION]
-    roots: Annotated[Roots | None, Option((Sequence, Callable), "a list of places, or a function")]
-    on_log: Annotated[OnLog | None, _FUNCTION]
-    on_change: Annotated[OnChange | None, _FUNCTION]
+    on_elicit: Annotated[questions.OnElicit | None, _FUNCTION]
+    on_sample: Annotated[questions.OnSample | None, _FUNCTION]
+    roots: Annotated[questions.Roots | None, Option((Sequence, Callable), "a list of places, or a function")]
+    on_log: Annotated[notices.OnLog | None, _FUNCTION]
+    on_change: Annotated[notices.OnChange | None, _FUNCTION]
     protocol: Annotated[str, _TEXT]
-    timeout: Annotated[float | None, TIMEOUT]
+    timeout: Annotated[float | None, calls.TIMEOUT]
     info: Annotated[Implementation | None, Option(Implementation, "an Implementation; name= and version= make one")]
     name: Annotated[str | None, _TEXT]
     version: Annotated[str | None, _TEXT]
-    extensions: Annotated[Sequence[Extension[Question]], Option(Sequence, "a list of `Extension`", item=Extension)]
+    extensions: Annotated[Sequence[Extension[questions.Question]], _EXTENSIONS]
 
 
 OPTIONS = option_table(ClientOptions)

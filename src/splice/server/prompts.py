@@ -16,18 +16,17 @@ from splice.protocol.uri import UriTemplate
 from splice.rules.extensions import AnyCapabilities, Extension, Served
 from splice.schema.functions import BadArguments
 from splice.schema.schemas import meant
+from splice.server import handlers, results
 from splice.server.call import Call, InputRequired, Publish
-from splice.server.handlers import FeatureOptions, Handler
 from splice.server.resources import Resources
-from splice.server.results import prompt_result
 from splice.server.sources import Described, Entry, Features, Listing, Local
 
 MAX_COMPLETIONS = 100
 
 
-def prompt_entry(fn: Callable[..., Any], options: FeatureOptions) -> Entry[Prompt]:
+def prompt_entry(fn: Callable[..., Any], options: handlers.FeatureOptions) -> Entry[Prompt]:
     """Read a prompt off a function. Raises `TypeError` for one that cannot be called by name."""
-    handler = Handler(fn, options, FeatureOptions)
+    handler = handlers.Handler(fn, options, handlers.FeatureOptions)
     schema = handler.signature.input_schema
     arguments = [
         PromptArgument(name=name, description=each.get("description"), required=name in schema.get("required", ()))
@@ -42,7 +41,8 @@ def prompt_entry(fn: Callable[..., Any], options: FeatureOptions) -> Entry[Promp
         except BadArguments as error:
             raise InvalidParams(f"Invalid arguments for prompt {call.params.name}: {error}") from None
 
-    return Described(definition, partial(handler.run, read=read, make=partial(prompt_result, definition.description)))
+    make = partial(results.prompt_result, definition.description)
+    return Described(definition, partial(handler.run, read=read, make=make))
 
 
 class Prompts(Features):
@@ -67,7 +67,7 @@ class Completions(Extension[Call]):
         super().__init__("completions", methods=(Served(completion.COMPLETE, self.complete),))
         self._prompts = prompts
         self._resources = resources
-        self._handlers: dict[tuple[str, str], Handler] = {}
+        self._handlers: dict[tuple[str, str], handlers.Handler] = {}
         """By what is completed: the name of a prompt or a URI template, and that of an argument."""
 
     def declare(self, capabilities: AnyCapabilities) -> None:
@@ -81,7 +81,7 @@ class Completions(Extension[Call]):
         Raises `ValueError` for a target or argument that is not there, unless a source may have it, and `TypeError` for
         a function that cannot be called so.
         """
-        handler = Handler(fn, {}, FeatureOptions)
+        handler = handlers.Handler(fn, {}, handlers.FeatureOptions)
         if len(handler.signature.input_schema.get("required", ())) > 2:
             raise TypeError(f"{handler.name}: a completion takes what was typed, and the arguments that are known")
         prompts, templates = self._prompts.listing, self._resources.templates

@@ -14,15 +14,13 @@ from splice.protocol import capabilities, content, resources
 from splice.protocol.uri import UriTemplate
 from splice.rules.extensions import Served
 from splice.schema.functions import BadArguments
+from splice.server import handlers, results, sources
 from splice.server.call import Call, InputRequired, Publish
-from splice.server.handlers import FeatureOptions, Handler
-from splice.server.results import resource_result
-from splice.server.sources import Described, Entry, Features, Listing, Local
 
 R = TypeVar("R", bound=resources.Resource | resources.ResourceTemplate)
 
 
-class ResourceOptions(FeatureOptions, total=False):
+class ResourceOptions(handlers.FeatureOptions, total=False):
     """Options of a resource or resource template."""
 
     mime_type: str
@@ -35,7 +33,7 @@ class ResourceEntry(Struct, Generic[R], frozen=True, eq=False):
     """One resource with a URI of its own, or a template: a family of resources."""
 
     definition: R
-    handler: Handler
+    handler: handlers.Handler
     template: UriTemplate
 
     def run(
@@ -49,26 +47,26 @@ class ResourceEntry(Struct, Generic[R], frozen=True, eq=False):
             except BadArguments as error:
                 raise ResourceNotFound(f"Resource not found: {uri:.200} ({error})", {"uri": uri}) from None
 
-        return self.handler.run(call, read, partial(resource_result, uri, self.definition.mime_type))
+        return self.handler.run(call, read, partial(results.resource_result, uri, self.definition.mime_type))
 
 
-class LocalTemplates(Local[resources.ResourceTemplate]):
+class LocalTemplates(sources.Local[resources.ResourceTemplate]):
     """The templates that were added one by one: the first one that matches a URI serves it."""
 
-    async def find(self, key: str) -> Entry[resources.ResourceTemplate] | None:
+    async def find(self, key: str) -> sources.Entry[resources.ResourceTemplate] | None:
         """Find the first template that matches a URI."""
         for entry in await self.entries():
             if isinstance(entry, ResourceEntry) and (variables := entry.template.match(key)) is not None:
-                return Described(entry.definition, partial(entry.run, variables=variables))
+                return sources.Described(entry.definition, partial(entry.run, variables=variables))
         return None
 
 
-class Resources(Features):
+class Resources(sources.Features):
     """The chapter of `resources/list`, `resources/templates/list` and `resources/read`."""
 
     def __init__(self, publish: Publish) -> None:
-        self.listing = Listing(resources.RESOURCES_LIST, Local[resources.Resource]("resource"))
-        self.templates = Listing(resources.RESOURCES_TEMPLATES_LIST, LocalTemplates("resource template"))
+        self.listing = sources.Listing(resources.RESOURCES_LIST, sources.Local[resources.Resource]("resource"))
+        self.templates = sources.Listing(resources.RESOURCES_TEMPLATES_LIST, LocalTemplates("resource template"))
         capability = capabilities.ResourcesCapability(subscribe=True, list_changed=True)
         uses = (Served(resources.RESOURCES_READ, self.read),)
         super().__init__("resources", capability, uses, publish, resources=self.listing, templates=self.templates)
@@ -79,7 +77,7 @@ class Resources(Features):
         Raises `TypeError` when the function's parameters are not the template's variables, `ValueError` for a template
         that is malformed or cannot be matched, for a URI that is not one or is taken, and for options that do not fit.
         """
-        handler, template = Handler(fn, options, ResourceOptions), UriTemplate(uri)
+        handler, template = handlers.Handler(fn, options, ResourceOptions), UriTemplate(uri)
         schema, variables = handler.signature.input_schema, set(template.variables)
         if missing := ", ".join(sorted(set(schema.get("required", ())) - variables)):
             what = f"parameter {missing} is not a variable of {uri!r}; add it there, or give it a default"
@@ -94,7 +92,7 @@ class Resources(Features):
 
     def remove(self, uri: str) -> None:
         """Offer a resource, or a template, no more. Raises `KeyError`."""
-        local: Local[Any] = self.listing.local
+        local: sources.Local[Any] = self.listing.local
         (self.templates.local if local.get(uri) is None else local).remove(uri)
 
     async def read(self, call: Call, uri: str | None = None) -> resources.ReadResourceResult | InputRequired:
@@ -116,6 +114,6 @@ class Resources(Features):
             raise LocalProtocolError(f"{uri} returned InputRequired, which only a request of its own can answer")
         return result
 
-    async def find(self, uri: str) -> Entry[Any] | None:
+    async def find(self, uri: str) -> sources.Entry[Any] | None:
         """Find what serves a URI: a resource listed under it, else the first template that matches."""
         return await self.listing.find(uri) or await self.templates.find(uri)

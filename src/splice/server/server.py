@@ -22,9 +22,8 @@ from splice.protocol.wire import Icon, Implementation
 from splice.rules.extensions import Extension
 from splice.rules.options import Option, checked, option_table
 from splice.rules.seal import Sealer, key_of
-from splice.server import call, handlers, prompts, resources, service, sessions, threads, tools
+from splice.server import call, handlers, lifespan, prompts, resources, service, sessions, threads, tools
 from splice.server.failures import ErrorPolicy
-from splice.server.lifespan import Life
 from splice.server.sources import Source
 
 if TYPE_CHECKING:
@@ -97,7 +96,7 @@ class Server:
 
     def __init__(self, name: str | Implementation, **options: Unpack[ServerOptions]) -> None:
         given, chapter = checked("Server", options, _OPTIONS), sessions.Sessions()
-        publish, lifespan = chapter.publish, given.get("lifespan")
+        publish, live = chapter.publish, given.get("lifespan")
         self._tools, self._prompts = tools.Tools(publish), prompts.Prompts(publish)
         self._resources = resources.Resources(publish)
         self._completions = prompts.Completions(self._prompts, self._resources)
@@ -106,7 +105,7 @@ class Server:
         home = call.Home(
             info=_described(name, given),
             chapters=(chapter, *features, *given.get("extensions", ())),
-            life=None if lifespan is None else Life(partial(lifespan, self)),
+            life=None if live is None else lifespan.Life(partial(live, self)),
             sealer=Sealer(_keys(given.get("state_keys"))),
             threads=threads.Threads(),
             publish=publish,

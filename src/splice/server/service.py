@@ -14,9 +14,8 @@ from splice.errors import InternalError, LocalProtocolError, MethodNotFound
 from splice.protocol import jsonrpc, lifecycle, methods, questions
 from splice.rules.eras import admit
 from splice.rules.extensions import heard, served
+from splice.server import failures, lifespan
 from splice.server.call import END, Answer, Call, Home, InputRequired, Middleware
-from splice.server.failures import ends_the_task, failure_of, questions_in, report
-from splice.server.lifespan import Life
 from splice.transports.base import Exchange, Sender, Service
 
 log = logging.getLogger("splice.server")
@@ -66,7 +65,7 @@ class ChapterService(Service):
                 result = await _answered(call, answer, result)
             return jsonrpc.Success(request.id, self._finished(call, result))
         except BaseException as error:
-            if ends_the_task(error):
+            if failures.ends_the_task(error):
                 raise
             return self._ended_by(error, exchange, call)
 
@@ -84,13 +83,13 @@ class ChapterService(Service):
         except (Exception, SystemExit):
             log.exception("the listener for %s failed", note.method)
 
-    async def _begin(self, life: Life) -> None:
+    async def _begin(self, life: lifespan.Life) -> None:
         """Enter the lifespan, where nobody did before the first request. One that goes on failing is logged once."""
         try:
             await life.begin()
         except Exception as error:
             if self._unstarted is None or self._unstarted[0] != repr(error):
-                self._unstarted = repr(error), report("The start of the server", error, self.home.errors)
+                self._unstarted = repr(error), failures.report("The start of the server", error, self.home.errors)
             raise InternalError(self._unstarted[1]) from error
 
     async def drain(self) -> None:
@@ -113,14 +112,14 @@ class ChapterService(Service):
     def _ended_by(self, error: BaseException, exchange: Exchange, call: Call | None) -> jsonrpc.Response:
         """Answer with what ended a run: questions for the client, or an error."""
         request = exchange.request
-        if call is not None and (asked := questions_in(error)) is not None:
+        if call is not None and (asked := failures.questions_in(error)) is not None:
             try:
                 result = questions.InputRequiredResult(input_requests=asked, request_state=call.seal())
                 return jsonrpc.Success(request.id, call.era.finish(result, call.facts, self._info_json))
             except Exception as failed:  # noqa: BLE001 - the questions cannot be written: that is what ended the run
                 error = failed
         facts = None if call is None else call.facts
-        return failure_of(request.id, error, facts, request.method, self.home.errors)
+        return failures.failure_of(request.id, error, facts, request.method, self.home.errors)
 
 
 async def _answered(call: Call, answer: Answer, result: Any) -> Any:

@@ -61,7 +61,6 @@ class Source(Protocol[D_co]):
 
     def watch(self, changed: Callable[[], None]) -> None:
         """Call `changed` whenever the entries change, on any thread."""
-        ...
 
 
 def key_of(entry: Entry[Any]) -> str:

@@ -16,11 +16,11 @@ from splice.errors import InvalidParams, MissingClientCapability, ToolError
 from splice.protocol import capabilities, content, jsonrpc, tools, versions
 from splice.rules.extensions import Served
 from splice.rules.http.headers import check_param_headers, header_parameters
+from splice.rules.options import Option, checked
 from splice.schema.functions import BadArguments, dump
 from splice.schema.repairs import repaired
-from splice.server import failures, results, sources
+from splice.server import failures, handlers, results, sources
 from splice.server.call import Call, InputRequired, Publish
-from splice.server.handlers import FeatureOptions, Handler
 
 log = logging.getLogger("splice.server")
 
@@ -30,7 +30,10 @@ REPAIRED = "splice/repaired"
 """The key in a result's `_meta` that lists what was repaired in the arguments."""
 
 
-class ToolOptions(FeatureOptions, total=False):
+_LIMIT = {"timeout": Option((int, float), "a number of seconds above 0", lambda seconds: seconds > 0)}
+
+
+class ToolOptions(handlers.FeatureOptions, total=False):
     """Options of a tool."""
 
     annotations: tools.ToolAnnotations
@@ -53,7 +56,7 @@ class ToolEntry:
 
         Raises `TypeError` for one that cannot be called by name, `ValueError` for options that do not fit.
         """
-        handler = Handler(fn, options, ToolOptions)
+        handler = handlers.Handler(fn, options, ToolOptions)
         said = handler.signature
         self.definition = handler.define(tools.Tool, input_schema=said.input_schema, output_schema=said.output_schema)
         self.mirrored = mirrored_arguments(self.definition)
@@ -61,7 +64,8 @@ class ToolEntry:
         self._arguments = _reader(handler, self.definition) if "input_schema" in options else said.arguments
         self.run = partial(handler.run, read=self._read, make=self._result)
         """Calls the function. Raises what it raises, and `BadArguments`."""
-        handler.seconds = _seconds(self.definition.name, options.get("timeout"))
+        limit = {"timeout": options.get("timeout")}
+        handler.seconds = checked(f"tool {self.definition.name!r}", limit, _LIMIT).get("timeout")
         self._structured = self.definition.output_schema is not None
         handler.returns_files = not self._structured
         self._structures_dicts = "output_schema" not in options
@@ -133,13 +137,6 @@ class ToolEntry:
         return json
 
 
-def _seconds(name: str, given: Any) -> float | None:
-    """Read how long a tool may take. Raises `ValueError` for no time at all."""
-    if given is not None and (not isinstance(given, (int, float)) or not given > 0):
-        raise ValueError(f"tool {name!r}: timeout is a number of seconds above 0, not {given!r}")
-    return given
-
-
 def _check_by(tool: tools.Tool, field: str) -> Callable[[Any], None]:
     """Tell how to check by a schema of a tool. Raises `ValueError` for one that is not valid, or too costly."""
     from splice.schema.validate import BadSchema, validator  # noqa: PLC0415 - most tools write none
@@ -150,7 +147,7 @@ def _check_by(tool: tools.Tool, field: str) -> Callable[[Any], None]:
         raise type(error)(f"tool {tool.name!r}: {field}: {error}") from None
 
 
-def _reader(handler: Handler, tool: tools.Tool) -> Callable[[Raw | bytes], dict[str, Any]]:
+def _reader(handler: handlers.Handler, tool: tools.Tool) -> Callable[[Raw | bytes], dict[str, Any]]:
     """Tell how to read arguments whose schema the author wrote: as one dict that is checked against it."""
     if tool.input_schema.get("type") != "object":
         raise ValueError(f'tool {tool.name!r}: input_schema: arguments are an object; give it "type": "object"')
