@@ -89,7 +89,7 @@ def test_structured_content_must_fit() -> None:
 
 
 def test_structured_content_that_is_missing() -> None:
-    with pytest.raises(RemoteProtocolError, match="no structured content"):
+    with pytest.raises(RemoteProtocolError, match="expected object, got null"):
         known(outputSchema=COUNT).check("t", result())
     known(outputSchema=COUNT).check("t", result(isError=True))
     known().check("t", result())

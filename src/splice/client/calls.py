@@ -37,6 +37,8 @@ P = TypeVar("P", bound=wire.PageResult)
 R = TypeVar("R", bound=Struct)
 T = TypeVar("T")
 
+Chapters: TypeAlias = Iterable[Extension[Any]]
+
 Renew: TypeAlias = Callable[[Connection], Awaitable[None]]
 """Puts another connection in the place of one whose session is lost."""
 
@@ -107,9 +109,7 @@ class Calls:
     `current` returns it, or raises `ConnectionClosed`; `renew` puts another one in the place of one that is lost.
     """
 
-    def __init__(
-        self, opening: Opening, chapters: Iterable[Extension[Any]], current: Callable[[], Connection], renew: Renew
-    ) -> None:
+    def __init__(self, opening: Opening, chapters: Chapters, current: Callable[[], Connection], renew: Renew) -> None:
         self.current = current
         self._renew = renew
         self._kinds = {kind: result for each in chapters for kind, result in each.results.items()}
@@ -153,10 +153,10 @@ class Calls:
                     await asyncio.sleep(seconds)
         raise RemoteProtocolError(f"The server still has questions after {len(WAIT_SECONDS)} rounds of {row.name}")
 
-    async def send(
-        self, row: Method[Any, Any], params: Any, options: Options = NO_OPTIONS, id: RequestId | None = None
-    ) -> Response:
+    async def send(self, row: Method[Any, Any], params: Any, options: Options, id: RequestId = 0) -> Response:
         """Send one request and wait for its response. When the server has forgotten the session: once more in another.
+
+        Its `id` may be chosen before; 0 makes one.
 
         `params` is a Struct that belongs to this request, and is written to. It may take for ever. Raises
         `TransportError`, and `LocalProtocolError` for an argument that no header can mirror.

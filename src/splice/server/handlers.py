@@ -10,7 +10,7 @@ import asyncio
 import inspect
 import re
 from collections.abc import Awaitable, Callable, Iterator
-from typing import Any, TypedDict, TypeVar, get_args, get_origin
+from typing import Any, TypeAlias, TypedDict, TypeVar, get_args, get_origin
 
 import msgspec
 
@@ -27,6 +27,9 @@ _OURS = ("blocking", "timeout", "validate")
 
 D = TypeVar("D", bound=wire.Named)
 R = TypeVar("R")
+
+Read: TypeAlias = Callable[[Call], dict[str, Any]]
+"""Reads the arguments of the function from a call."""
 
 
 class FeatureOptions(TypedDict, total=False):
@@ -87,9 +90,7 @@ class Handler:
             raise ValueError(f"{what}: {'; '.join(problems)}")
         return read
 
-    async def run(
-        self, call: Call, read: Callable[[Call], dict[str, Any]], make: Callable[[Any], R]
-    ) -> R | InputRequired:
+    async def run(self, call: Call, read: Read, make: Callable[[Any], R]) -> R | InputRequired:
         """Call the function with the arguments that are read from a call, and make a result of what it returns.
 
         Raises `InvalidParams` for a state that cannot be trusted, and what the function raises.

@@ -50,8 +50,8 @@ class Prompts(Features):
 
     def __init__(self, publish: Publish) -> None:
         self.listing = Listing(PROMPTS_LIST, Local[Prompt]("prompt"))
-        uses = (Served(PROMPTS_GET, self.get),)
-        super().__init__("prompts", PromptsCapability(list_changed=True), uses, publish, prompts=self.listing)
+        use = Served(PROMPTS_GET, self.get)
+        super().__init__("prompts", PromptsCapability(list_changed=True), use, publish, prompts=self.listing)
 
     async def get(self, call: Call) -> GetPromptResult | InputRequired:
         """Answer `prompts/get`."""

@@ -5,7 +5,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/server/resources
 
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from msgspec import Struct
 
@@ -18,6 +18,9 @@ from splice.server import handlers, results, sources
 from splice.server.call import Call, InputRequired, Publish
 
 R = TypeVar("R", bound=resources.Resource | resources.ResourceTemplate)
+
+
+Read: TypeAlias = resources.ReadResourceResult | InputRequired
 
 
 class ResourceOptions(handlers.FeatureOptions, total=False):
@@ -36,9 +39,7 @@ class ResourceEntry(Struct, Generic[R], frozen=True, eq=False):
     handler: handlers.Handler
     template: UriTemplate
 
-    def run(
-        self, call: Call, uri: str, variables: Mapping[str, str] | None = None
-    ) -> Awaitable[resources.ReadResourceResult | InputRequired]:
+    def run(self, call: Call, uri: str, variables: Mapping[str, str] | None = None) -> Awaitable[Read]:
         """Read the resource. Raises `ResourceNotFound` for values that the function does not take."""
 
         def read(_: Call) -> dict[str, Any]:
@@ -68,8 +69,8 @@ class Resources(sources.Features):
         self.listing = sources.Listing(resources.RESOURCES_LIST, sources.Local[resources.Resource]("resource"))
         self.templates = sources.Listing(resources.RESOURCES_TEMPLATES_LIST, LocalTemplates("resource template"))
         capability = capabilities.ResourcesCapability(subscribe=True, list_changed=True)
-        uses = (Served(resources.RESOURCES_READ, self.read),)
-        super().__init__("resources", capability, uses, publish, resources=self.listing, templates=self.templates)
+        use = Served(resources.RESOURCES_READ, self.read)
+        super().__init__("resources", capability, use, publish, resources=self.listing, templates=self.templates)
 
     def add(self, fn: Callable[..., Any], uri: str, options: ResourceOptions) -> None:
         """Offer what a function returns as a resource, or as a template where `uri` has variables.
@@ -95,13 +96,13 @@ class Resources(sources.Features):
         local: sources.Local[Any] = self.listing.local
         (self.templates.local if local.get(uri) is None else local).remove(uri)
 
-    async def read(self, call: Call, uri: str | None = None) -> resources.ReadResourceResult | InputRequired:
+    async def read(self, call: Call, uri: str | None = None) -> Read:
         """Answer `resources/read`. For the handler of another request, `uri` says what to read."""
         wanted: str = call.params.uri if uri is None else uri
         entry = await self.find(wanted)
         if entry is None:
             raise ResourceNotFound(f"Resource not found: {wanted:.200}", {"uri": wanted})
-        result: resources.ReadResourceResult | InputRequired = await entry.run(call, wanted)
+        result: Read = await entry.run(call, wanted)
         return result
 
     async def read_within(self, uri: str, call: Call) -> resources.ReadResourceResult:

@@ -10,7 +10,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/server
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 from itertools import chain
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from msgspec import Raw, Struct
 from msgspec.structs import replace
@@ -26,6 +26,9 @@ from splice.server.call import Call, Publish
 
 D = TypeVar("D", bound=Struct)
 D_co = TypeVar("D_co", covariant=True)
+
+Show: TypeAlias = Callable[[D, Facts], D]
+"""Describes something to a client of some version."""
 
 _KEYS = ("uri", "uri_template", "name")
 
@@ -171,9 +174,7 @@ class Listing(Generic[D]):
     A page is written as JSON once per version, and again only after the entries changed.
     """
 
-    def __init__(
-        self, row: Method[Any, Any], local: Local[D], show: Callable[[D, Facts], D] = lambda definition, _: definition
-    ) -> None:
+    def __init__(self, row: Method[Any, Any], local: Local[D], show: Show[D] = lambda shown, _: shown) -> None:
         self.row = row
         self.local = local
         self.sources: list[Source[D]] = [local]
@@ -238,13 +239,11 @@ def _position(cursor: str, size: int, count: int) -> int:
 
 
 class Features(Extension[Call]):
-    """A chapter of features: its lists, which are offered once there was an entry, and the methods that use one."""
+    """A chapter of features: its lists, which are offered once there was an entry, and the method that uses one."""
 
-    def __init__(
-        self, id: str, capability: Struct, uses: Sequence[Served[Call]], publish: Publish, **lists: Listing[Any]
-    ) -> None:
+    def __init__(self, id: str, capability: Struct, use: Served[Call], publish: Publish, **lists: Listing[Any]) -> None:
         lists_of = (Served(each.row, partial(self._list, each)) for each in lists.values())
-        super().__init__(id, methods=(*lists_of, *uses))
+        super().__init__(id, methods=(*lists_of, use))
         self.lists = lists
         """By the kind of source that they take."""
         self._capability = capability

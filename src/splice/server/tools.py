@@ -172,8 +172,8 @@ class Tools(sources.Features):
 
     def __init__(self, publish: Publish) -> None:
         self.listing = sources.Listing(tools.TOOLS_LIST, sources.Local[tools.Tool]("tool"), defined_for)
-        uses = (Served(tools.TOOLS_CALL, self.call),)
-        super().__init__("tools", capabilities.ToolsCapability(list_changed=True), uses, publish, tools=self.listing)
+        capability, use = capabilities.ToolsCapability(list_changed=True), Served(tools.TOOLS_CALL, self.call)
+        super().__init__("tools", capability, use, publish, tools=self.listing)
 
     async def call(self, call: Call) -> tools.CallToolResult | InputRequired:
         """Answer `tools/call`. What goes wrong in a tool becomes a result the model can read."""
