@@ -1,0 +1,75 @@
+"""The long form of the fuzz targets: `python -m tests.fuzz [target ...] [--seconds 60] [--jobs 2]`.
+
+Prints how many examples each target tried, and exits with 1 if one of them failed, with the example.
+"""
+
+import argparse
+import importlib
+import itertools
+import logging
+import os
+import subprocess
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+TARGETS = sorted(each.stem.removeprefix("test_") for each in HERE.glob("test_*.py"))
+EXAMPLES_PER_TURN = "200"
+
+
+def main() -> int:
+    """Run the command and return its exit code."""
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description="Fuzz what reads what peers send.")
+    parser.add_argument("targets", nargs="*", metavar="target", help=f"of {', '.join(TARGETS)}; all, unless told")
+    parser.add_argument("--seconds", type=float, default=60.0, help="per target (60)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="targets at once (one per core)")
+    options = parser.parse_args()
+    targets: list[str] = options.targets or TARGETS
+    if unknown := set(targets) - set(TARGETS):
+        parser.error(f"no such target: {', '.join(sorted(unknown))}; there are {', '.join(TARGETS)}")
+    if len(targets) == 1:
+        return fuzz(targets[0], options.seconds)
+    with ThreadPoolExecutor(options.jobs) as pool:
+        codes = list(pool.map(lambda name: _apart(name, options.seconds), targets))
+    failed = [name for name, code in zip(targets, codes, strict=True) if code]
+    print(f"failed: {', '.join(failed)}" if failed else f"{len(targets)} targets, nothing found")
+    return 1 if failed else 0
+
+
+def _apart(name: str, seconds: float) -> int:
+    """Fuzz one target in a process of its own, and print what it printed when it is over."""
+    command = [sys.executable, "-m", "tests.fuzz", name, "--seconds", str(seconds)]
+    done = subprocess.run(command, cwd=HERE.parents[1], capture_output=True, text=True, check=False)
+    print(done.stdout + done.stderr, end="", flush=True)
+    return done.returncode
+
+
+def fuzz(name: str, seconds: float) -> int:
+    """Take the tests of a target in turn, each at least once, until the time is up."""
+    os.environ["FUZZ_EXAMPLES"] = EXAMPLES_PER_TURN
+    sys.path.insert(0, str(HERE.parent))
+    logging.disable()  # what a target provokes is logged thousands of times
+    from fuzz.fuzzing import tried  # reads how many examples a turn has when it is imported
+
+    module = importlib.import_module(f"fuzz.test_{name}")
+    tests: list[Callable[[], None]] = [each for key, each in vars(module).items() if key.startswith("test_")]
+    began, turns = time.monotonic(), 0
+    for test in itertools.cycle(tests):
+        try:
+            test()
+        except BaseException:  # noqa: BLE001 - whatever it is, it is what was looked for
+            traceback.print_exc()
+            return 1
+        turns += 1
+        if turns >= len(tests) and time.monotonic() - began > seconds:
+            break
+    print(f"{name:<12} {tried.total():>9,} examples in {time.monotonic() - began:.0f} s")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
