@@ -2,7 +2,7 @@
 BIN := .venv/bin/
 CORE := src/splice/protocol/*,src/splice/rules/*,src/splice/schema/*,src/splice/transports/*,src/splice/server/*,src/splice/client/*
 
-.PHONY: check test cover conformance interop bench soak docs requirements
+.PHONY: check test cover conformance interop bench soak docs requirements fuzz
 
 check:; $(BIN)ruff check && $(BIN)ruff format --check && $(BIN)mypy && $(BIN)basedpyright
 test:; $(BIN)pytest -n 2
@@ -12,4 +12,5 @@ interop:; $(BIN)python tests/interop/setup_peers.py && $(BIN)pytest -n 2 tests/i
 bench:; $(BIN)python -m bench
 soak:; $(BIN)python bench/soak.py
 requirements:; cd tests && ../$(BIN)python -m guards.requirements
+fuzz:; $(BIN)python -m tests.fuzz
 docs:; $(BIN)mkdocs build --strict

@@ -11,7 +11,7 @@ from splice.protocol.jsonrpc import BadMessage, Lines, Message, Request, decode,
 
 Outcome: TypeAlias = tuple[str, Any]
 
-IDS = st.integers() | TEXT | st.sampled_from([None, True, 1.0, 1.5, 1e20, "1", [], {}, 2**70])
+IDS: st.SearchStrategy[Any] = st.integers() | TEXT | st.sampled_from([None, True, 1.0, 1.5, 1e20, "1", [], {}, 2**70])
 NAMES = st.sampled_from(["jsonrpc", "id", "method", "params", "result", "error", "Method", "code", "message", ""])
 ENVELOPES = st.fixed_dictionaries(
     {"jsonrpc": st.sampled_from(["2.0", "2.0", "2.0", "1.0", 2.0, None])},
@@ -26,7 +26,13 @@ ENVELOPES = st.fixed_dictionaries(
 ODD = [
     *(b"\xef\xbb\xbf{}", b"NaN", b'"\\ud800"', b"\xff", b"\xed\xa0\x80", b"\0", b"1e400", b"-0", b"[" * 200),
     *(b'{"a":' * 140, b"\xe2\x80\xa8", b"\r", b"}", b'"', b"\\", b'"id":7,', b'{"jsonrpc":"2.0","id":1,"result":NaN}'),
-    *(b'{"jsonrpc":"2.0","id":1,"id":2,"method":"a"}', b"[" * 100 + b"]" * 100, b"9" * 5000, b" \t", b'{"id":"\\u0000"'),
+    *(
+        b'{"jsonrpc":"2.0","id":1,"id":2,"method":"a"}',
+        b"[" * 100 + b"]" * 100,
+        b"9" * 5000,
+        b" \t",
+        b'{"id":"\\u0000"',
+    ),
 ]
 
 

@@ -4,6 +4,7 @@ The work in Python is counted in calls of functions, which do not depend on the 
 validates is taken as CPU time of this thread, against the half second that `validate.MAX_WORK` promises.
 """
 
+import contextlib
 import sys
 from collections.abc import Callable
 from types import FrameType
@@ -20,6 +21,7 @@ from splice.schema.validate import BadSchema, Mismatch, Validator, validator
 CALLS_PER_SUBSCHEMA = 200
 """How many calls of functions measuring takes for each byte of a schema, at most."""
 SECONDS = 2.0
+TOLD = 20_000
 
 NAMES = ["n", "m", "a", "b"]
 REFERENCES = [
@@ -27,8 +29,19 @@ REFERENCES = [
     *("#", "#n", "#/properties/a", "#/allOf/0", "#/allOf/-1", "#/$defs", "#/nowhere", "#/%7e", "#/~", "n", ""),
     *("http://127.0.0.1:9/x", "file:///etc/passwd", "urn:x", "//h", "#/$defs/n/", "http://[", "ftp://h/x"),
 ]
-PATTERNS = ["^a", "(a+)+$", "(?=(a|b)*c)", "x{1000}{1000}", r"\p{L}+", "[", r"(?<n>a)\k<n>", "a{9999999999}", "(?i)é", "\\"]
-DIALECTS = [
+PATTERNS = [
+    "^a",
+    "(a+)+$",
+    "(?=(a|b)*c)",
+    "x{1000}{1000}",
+    r"\p{L}+",
+    "[",
+    r"(?<n>a)\k<n>",
+    "a{9999999999}",
+    "(?i)é",
+    "\\",
+]
+DIALECTS: list[Any] = [
     *("https://json-schema.org/draft/2020-12/schema", "http://json-schema.org/draft-07/schema#"),
     *("https://json-schema.org/draft/2019-09/schema", "https://example.com/own", "", 3, None, {}),
 ]
@@ -91,14 +104,16 @@ def calls(work: Callable[[], object]) -> int:
     return count
 
 
+def check_told(error: ValueError) -> None:
+    assert 0 < len(str(error)) < TOLD
+
+
 def measured(schema: JSON) -> int:
     """Measure a schema, and return how many calls that took."""
 
     def measure() -> None:
-        try:
+        with contextlib.suppress(costs.Costly):
             costs.cost(schema)
-        except costs.Costly:
-            pass
 
     return calls(measure)
 
@@ -113,7 +128,7 @@ def test_any_schema_is_used_or_refused_in_time(schema: JSON, values: list[Any]) 
         try:
             made[:] = [Validator(schema, formats=True)]
         except BadSchema as error:
-            assert str(error)
+            check_told(error)
 
     assert cpu_seconds(make) < SECONDS
     if isinstance(schema, dict):
@@ -124,7 +139,7 @@ def test_any_schema_is_used_or_refused_in_time(schema: JSON, values: list[Any]) 
             try:
                 made[0].check(value)
             except (Mismatch, BadSchema) as error:
-                assert 0 < len(str(error)) < 20_000
+                check_told(error)
 
         assert cpu_seconds(check) < SECONDS
 
@@ -143,9 +158,7 @@ def bombs(draw: st.DrawFn) -> dict[str, Any]:
     count, times = draw(st.integers(1, 60)), draw(st.integers(1, 3))
     definitions: dict[str, Any] = {}
     for number in range(count):
-        onward: list[JSON] = [
-            {"$ref": f"#/$defs/d{draw(st.integers(0, count))}"} for _ in range(times)
-        ]
+        onward: list[JSON] = [{"$ref": f"#/$defs/d{draw(st.integers(0, count))}"} for _ in range(times)]
         word = draw(st.sampled_from(["allOf", "anyOf", "oneOf", "prefixItems", "properties", "items"]))
         definitions[f"d{number}"] = {
             "properties": {"properties": {str(place): each for place, each in enumerate(onward)}},
@@ -170,9 +183,7 @@ def test_what_multiplies_is_refused_or_ends(schema: dict[str, Any], depth: int, 
         return
 
     def check() -> None:
-        try:
+        with contextlib.suppress(Mismatch, BadSchema):
             made.check(deep(depth, arrays=arrays))
-        except (Mismatch, BadSchema):
-            pass
 
     assert cpu_seconds(check) < SECONDS

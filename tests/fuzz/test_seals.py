@@ -1,4 +1,4 @@
-"""Sealed state: what was sealed is opened by who has the key and names the same binding in time, and nothing else is."""
+"""Sealed state: a token is opened by who has the key and names the same binding in time, and nothing else is."""
 
 from collections.abc import Callable
 

@@ -86,7 +86,11 @@ def test_what_is_found_expands_to_the_same(text: str, values: list[str]) -> None
 LONG, SECONDS = 20_000, 0.1
 
 
-@fuzz(text=templates(), piece=st.text("ab/-.;?&=#%2Fkl,:xé", min_size=1, max_size=4), end=st.sampled_from(["", "!", "/", "?"]))
+@fuzz(
+    text=templates(),
+    piece=st.text("ab/-.;?&=#%2Fkl,:xé", min_size=1, max_size=4),
+    end=st.sampled_from(["", "!", "/", "?"]),
+)
 def test_matching_takes_time_for_the_length_of_the_uri_only(text: str, piece: str, end: str) -> None:
     template = made(text)
     assume(template is not None)
