@@ -11,7 +11,6 @@ import os
 import subprocess
 import sys
 import time
-import traceback
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -36,6 +35,7 @@ def main() -> int:
     with ThreadPoolExecutor(options.jobs) as pool:
         codes = list(pool.map(lambda name: _apart(name, options.seconds), targets))
     failed = [name for name, code in zip(targets, codes, strict=True) if code]
+    _say(f"failed: {', '.join(failed)}" if failed else f"{len(targets)} targets, nothing found")
     return 1 if failed else 0
 
 
@@ -43,27 +43,31 @@ def _apart(name: str, seconds: float) -> int:
     """Fuzz one target in a process of its own, and print what it printed when it is over."""
     command = [sys.executable, "-m", "tests.fuzz", name, "--seconds", str(seconds)]
     done = subprocess.run(command, cwd=HERE.parents[1], capture_output=True, text=True, check=False)
+    _say((done.stdout + done.stderr).rstrip())
     return done.returncode
 
 
 def fuzz(name: str, seconds: float) -> int:
-    """Take the tests of a target in turn, each at least once, until the time is up."""
+    """Take the tests of a target in turn, each at least once, until the time is up. Raises what they raise."""
     os.environ["FUZZ_EXAMPLES"] = EXAMPLES_PER_TURN
     sys.path.insert(0, str(HERE.parent))
     logging.disable()  # what a target provokes is logged thousands of times
+    from fuzz.fuzzing import tried  # reads how many examples a turn has when it is imported
 
     module = importlib.import_module(f"fuzz.test_{name}")
     tests: list[Callable[[], None]] = [each for key, each in vars(module).items() if key.startswith("test_")]
     began = time.monotonic()
     for turn, test in enumerate(itertools.cycle(tests), 1):
-        try:
-            test()
-        except BaseException:  # noqa: BLE001 - whatever it is, it is what was looked for
-            traceback.print_exc()
-            return 1
+        test()
         if turn >= len(tests) and time.monotonic() - began > seconds:
             break
+    _say(f"{name:<12} {tried.total():>9,} examples in {time.monotonic() - began:.0f} s")
     return 0
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":
