@@ -1,4 +1,4 @@
-"""Runs that are long and full of faults: `python bench/soak.py [http|stdio|memory|all] [--calls N] [--rounds N]`.
+"""Long runs, full of faults: `python bench/soak.py [http|stdio|memory|proxied|all] [--calls N] [--rounds N]`.
 
 Prints a table per transport, and exits with 1 if a call was not answered, or answered with what belongs to another
 call, if a task, thread, descriptor, child or session was left over, or if memory grew from round to round.
@@ -9,6 +9,8 @@ http     raw sockets against a server process: disconnects in the middle of a ca
          sessions and listeners, ids that collide; and clients under whom the server is killed and restarted
 stdio    clients of children that are killed and stopped, timeouts, cancellations, messages of 10 MB in both directions
 memory   the same in one process
+proxied  clients of HTTP servers that are killed, behind a proxy that waits, sends byte by byte, half closes and
+         resets in every phase; no call may run twice
 """
 
 import argparse
@@ -22,8 +24,9 @@ if not __package__:
 from bench.soaking.clients import memory, stdio
 from bench.soaking.http import http
 from bench.soaking.ledger import complaints, rows
+from bench.soaking.proxied import proxied
 
-SOAKS = {"http": http, "stdio": stdio, "memory": memory}
+SOAKS = {"http": http, "stdio": stdio, "memory": memory, "proxied": proxied}
 
 
 def main() -> int:

@@ -31,7 +31,7 @@ POOL, POOL_THREADS = "splice.server.threads", 24
 MADE_ONCE = 3
 """So many instances of a class may be made when first needed, and kept."""
 
-QUIET_KINDS = ("unanswered", "crossed", "wrong")
+QUIET_KINDS = ("unanswered", "crossed", "repeated", "wrong")
 """What must not happen even once."""
 
 

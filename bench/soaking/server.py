@@ -4,12 +4,16 @@ import asyncio
 import os
 import sys
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from bench.soaking.ledger import Vitals
 from splice import Context, Server
+from splice.transports.http import sessions
 
 BLOCK = "x" * 50_000
+COUNTED = "SOAK_COUNTED"
+"""The environment variable that names the file in which calls are counted."""
 
 
 def build() -> Server:
@@ -18,6 +22,7 @@ def build() -> Server:
     add_answers(server)
     add_work(server)
     add_messages(server)
+    add_counting(server)
     return server
 
 
@@ -56,6 +61,24 @@ def add_work(server: Server) -> None:
     async def nap(seconds: float) -> str:
         await asyncio.sleep(seconds)
         return "awake"
+
+
+def add_counting(server: Server) -> None:
+    """Add a tool that must not run twice for one call, and one that ends idle sessions."""
+
+    @server.tool
+    async def count(key: str, ctx: Context) -> str:
+        with Path(os.environ[COUNTED]).open("ab", buffering=0) as file:  # noqa: ASYNC230 - a line, to the page cache
+            file.write(key.encode() + b"\n")
+        for number in range(3):
+            await ctx.progress(number + 1)
+            await asyncio.sleep(0)
+        return key
+
+    @server.tool
+    async def expire() -> str:
+        sessions.IDLE_SECONDS = 0.0
+        return "expired"
 
 
 def add_messages(server: Server) -> None:

@@ -6,13 +6,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from bench.soaking.hostile import Proxy
 from bench.soaking.ledger import Crossed, Round, Vitals, complaints, expect, schedule
+from bench.soaking.proxied import Load
 
 COMMAND = [sys.executable, str(Path(__file__).parents[2] / "bench" / "soak.py")]
 QUIET = Vitals(rss=50.0, fds=8, threads=1, tasks=1, children=0, objects={"Session": 1})
 
 
-@pytest.mark.parametrize("transport", ["http", "stdio", "memory"])
+@pytest.mark.parametrize("transport", ["http", "stdio", "memory", "proxied"])
 def test_a_short_soak_leaves_nothing_over(transport: str) -> None:
     options = ["--calls", "1000", "--rounds", "2"]
     done = subprocess.run([*COMMAND, transport, *options], capture_output=True, text=True, timeout=50, check=False)
@@ -62,6 +64,15 @@ def test_a_block_is_judged_by_what_it_raises() -> None:
         expect("mine", "yours")
     assert one.ended == {"unanswered": 1, "crossed": 2, "wrong": 1}
     assert one.examples["wrong"] == "OSError: gone"
+
+
+async def test_a_call_that_ran_twice_or_never_is_complained_of(tmp_path: Path) -> None:
+    one, file = Round(), tmp_path / "counted"
+    file.write_text("0/1\n0/2\n1/3\n0/2\n")
+    load = Load(one, Proxy(0, 0), 3, 0)
+    load.answered = {"0/1", "0/2", "0/4"}
+    load.audit(file)
+    assert one.ended == {"repeated": 1, "wrong": 1}
 
 
 def test_every_act_has_its_share_and_at_least_one_call() -> None:
