@@ -5,7 +5,7 @@ https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-inte
 
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from hypothesis import strategies as st
 
@@ -24,15 +24,18 @@ class Heard(NamedTuple):
 
 
 def by_the_book(stream: bytes) -> Heard:
-    """Interpret a stream as the standard says, without a thought of speed or of limits."""
+    """Interpret a stream as the standard says, without a thought of speed or of limits.
+
+    But for one thing: `retry` counts when its event is whole, as all the rest does.
+    """
     events: list[tuple[str, str, str]] = []
     data = event_type = last_id_buffer = last_id = ""
-    retry: int | None = None
+    retry = asked = cast("int | None", None)
     text = stream.removeprefix(b"\xef\xbb\xbf").decode(errors="replace")
     *lines, _ = re.split("\r\n|\n|\r", text)
     for line in lines:
         if not line:
-            last_id = last_id_buffer
+            last_id, retry = last_id_buffer, asked
             if data:
                 events.append((event_type or "message", data.removesuffix("\n"), last_id))
             data = event_type = ""
@@ -46,7 +49,7 @@ def by_the_book(stream: bytes) -> Heard:
         elif field == "id" and "\0" not in value:
             last_id_buffer = value
         elif field == "retry" and re.fullmatch("[0-9]+", value):
-            retry = int(value)
+            asked = int(value)
     return Heard(events, last_id, retry)
 
 
@@ -91,7 +94,7 @@ def read_up_to(limit: int, chunks: Iterable[bytes]) -> tuple[list[bytes], bool]:
             for each in decoder.feed(chunk):
                 events.append(each.data)
                 assert len(each.data) <= limit
-            assert sum(map(len, decoder._line)) + sum(map(len, decoder._data)) <= limit
+            assert len(decoder._rest) <= limit + 1
     except RemoteProtocolError:
         return events, False
     return events, True
@@ -107,13 +110,9 @@ def test_the_limit_is_met_at_the_same_place_in_any_pieces(stream: bytes, cuts: l
 ONE_LINE = TEXT.filter(lambda text: not {"\r", "\n", "\0"} & set(text))
 
 
-@fuzz(
-    data=st.binary(max_size=40),
-    id=st.none() | ONE_LINE,
-    event=st.none() | ONE_LINE,
-    retry=st.none() | st.integers(0, 10**8),
-)
-def test_what_is_written_is_read_by_the_book(data: bytes, id: str | None, event: str | None, retry: int | None) -> None:
-    heard = by_the_book(encode_event(data, id=id, event=event, retry=retry))
+@fuzz(data=st.binary(max_size=40), id=st.none() | ONE_LINE)
+def test_what_is_written_is_read_by_the_book(data: bytes, id: str | None) -> None:
     text = re.sub("\r\n|\r", "\n", data.decode(errors="replace"))
-    assert heard == Heard([(event or "message", text, id or "")], id or "", retry)
+    assert by_the_book(encode_event(data, id=id)) == Heard(
+        [("message", text.removesuffix("\n"), id or "")], id or "", None
+    )

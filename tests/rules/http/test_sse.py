@@ -34,6 +34,7 @@ def events(*pieces: bytes, limit: int = 1000) -> list[Event]:
         (b"unknown: 1\nDATA: 2\n data: 3\n\n", []),
         (b"\xef\xbb\xbfdata: a\n\n", [Event(b"a")]),
         (b"\xef\xbb\xbf\xef\xbb\xbfdata: a\n\n", []),
+        (b"data: a\n\n\xef\xbb\xbfdata: b\n\n", [Event(b"a")]),
         (b"id: 1\ndata: a\n\ndata: b\n\nid\ndata: c\n\n", [Event(b"a", id="1"), Event(b"b", id="1"), Event(b"c")]),
         (b"id: 1\ndata: a\nid: 2\x00\n\n", [Event(b"a", id="1")]),
         (b"data: never finished\n", []),
@@ -120,3 +121,8 @@ def test_any_bytes_read_the_same_in_any_pieces(stream: bytes, cuts: list[int]) -
     places = [0, *sorted(min(cut, len(stream)) for cut in cuts), len(stream)]
     pieces = [stream[start:stop] for start, stop in itertools.pairwise(places)]
     assert events(*pieces) == events(stream)
+
+
+def test_an_event_of_just_the_limit_is_read_in_any_pieces() -> None:
+    stream = b"data: " + b"x" * 94 + b"\n\n"
+    assert events(stream, limit=100) == events(*(stream[i : i + 1] for i in range(len(stream))), limit=100)

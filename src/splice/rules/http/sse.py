@@ -49,6 +49,8 @@ class Decoder:
         self.retry: int | None = None
         """How many milliseconds the server asks to wait before reconnecting."""
         self._max_event_bytes = max_event_bytes
+        self._bom = _BOM
+        """Is taken off the beginning of the stream; empty when that is over."""
         self._rest = bytearray()
         """The event that is not complete, each of its lines ended by LF."""
         self._after_cr = False
@@ -70,7 +72,7 @@ class Decoder:
             event, start = bytes(self._rest[:end]), 0
             del self._rest[: end + 2]
             yield from self._read(event)
-        self._check_size(len(self._rest))
+        self._check_size(len(self._rest) - 1)  # the end of a line may be the end of the event: it does not count
 
     def _check_size(self, size: int) -> None:
         if size > self._max_event_bytes:
@@ -78,7 +80,7 @@ class Decoder:
 
     def _read(self, text: bytes) -> Iterator[Event]:
         data, event = list[bytes](), ""
-        for line in text.removeprefix(_BOM).split(b"\n"):
+        for line in text.removeprefix(self._bom).split(b"\n"):
             name, _, value = line.partition(b":")
             value = value.removeprefix(b" ")
             if name == b"data":
@@ -89,5 +91,6 @@ class Decoder:
                 self.last_event_id = value.decode(errors="replace")
             elif name == b"retry" and value.isdigit() and len(value) <= _MAX_RETRY_DIGITS:
                 self.retry = int(value)
+        self._bom = b""
         if data:
             yield Event(b"\n".join(data), event or "message", self.last_event_id)
