@@ -21,7 +21,7 @@ from splice.protocol import jsonrpc, lifecycle, notifications
 from splice.protocol.jsonrpc import BadMessage, Failure, Message, Notification, Request, Response, encode, failure
 from splice.rules import eras, exchanges
 from splice.transports.base import Exchange, Hear, Outgoing, Sender
-from splice.transports.tasks import Background
+from splice.transports.tasks import Background, ended
 
 CLEAN_UP_SECONDS = 1.0
 """How long cancelled work may take to end."""
@@ -283,13 +283,13 @@ class Channel:
         The peer is not heard any more: what we asked of it fails at once.
         """
         self.leave(ConnectionClosed("The connection is being closed"))
-        await _wait_for(self.table.inbound, seconds)
+        await ended((each.task for each in self.table.inbound), seconds)
         late = self.table.inbound
         for exchange in late:
             self.table.cancel(exchange.request.id)
             self.send(failure(exchange.request.id, InternalError("The server is shutting down: not finished")))
             exchange.task.cancel()
-        await _wait_for(late, CLEAN_UP_SECONDS)
+        await ended((each.task for each in late), CLEAN_UP_SECONDS)
 
     def end(self, reason: ConnectionClosed) -> list[ChannelExchange]:
         """End the channel now: each request of ours fails with `reason`, and all work for the peer is cancelled.
@@ -308,19 +308,13 @@ class Channel:
 
     async def lost(self, reason: ConnectionClosed) -> None:
         """End the channel, and give what was cancelled a moment to clean up."""
-        await _wait_for(self.end(reason), CLEAN_UP_SECONDS)
+        await ended((each.task for each in self.end(reason)), CLEAN_UP_SECONDS)
         await self._background.close()
 
 
 def reason_of(error: asyncio.CancelledError) -> str:
     """Say why a request of ours is given up; what a caller says with its own cancellation is not for the peer."""
     return "timeout" if any(isinstance(each, RequestTimeout) for each in error.args) else "cancelled by the caller"
-
-
-async def _wait_for(work: list[ChannelExchange], seconds: float) -> None:
-    tasks = {exchange.task for exchange in work} - {asyncio.current_task()}
-    if tasks:
-        await asyncio.wait(tasks, timeout=seconds)
 
 
 async def ignore(note: Notification) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterable
 from typing import Any, Self, TypeVar
 
 T = TypeVar("T")
@@ -71,11 +71,16 @@ class Background:
 
     async def close(self, seconds: float = 1.0) -> None:
         """Cancel what still runs and wait for it, but no longer than `seconds`."""
-        pending = self._tasks.keys() - {asyncio.current_task()}
-        for task in pending:
+        for task in self._tasks.keys() - {asyncio.current_task()}:
             task.cancel()
-        if pending:
-            await asyncio.wait(pending, timeout=seconds)
+        await ended(self._tasks, seconds)
+
+
+async def ended(tasks: "Iterable[asyncio.Task[Any]]", seconds: float) -> None:
+    """Wait until these tasks have ended, but no longer than `seconds`, and not for the task that calls this."""
+    others = set(tasks) - {asyncio.current_task()}
+    if others:
+        await asyncio.wait(others, timeout=seconds)
 
 
 async def finish(work: "asyncio.Task[Any]") -> None:

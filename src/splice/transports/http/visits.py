@@ -27,7 +27,7 @@ from splice.errors import InternalError, InvalidRequest
 from splice.protocol.jsonrpc import RequestId, encode, failure
 from splice.rules.http.origins import Refusal
 from splice.rules.http.sse import KEEP_ALIVE, encode_event
-from splice.transports.tasks import Background, Stretch
+from splice.transports.tasks import Background, Stretch, ended
 
 ASGIMessage: TypeAlias = MutableMapping[str, Any]
 Scope: TypeAlias = MutableMapping[str, Any]
@@ -261,9 +261,7 @@ class Visits:
         await self._emptied(seconds)
 
     async def _emptied(self, seconds: float) -> None:
-        tasks = {visit.task for visit in self._young | self._lasting}
-        if tasks:
-            await asyncio.wait(tasks, timeout=seconds)
+        await ended((visit.task for visit in self._young | self._lasting), seconds)
 
     # The clocks.
 
