@@ -111,9 +111,9 @@ def test_what_cannot_be_a_route_is_refused() -> None:
 @pytest.mark.parametrize(
     ("path", "methods", "why"),
     [
-        ("health", ["GET"], "'/health'"),
+        ("health", ["GET"], "begins with a slash and has no variables"),
         ("/health/", ["GET"], "a route /health already"),
-        ("/items/{id}", ["GET"], "the route /items/{id} is one path, without variables"),
+        ("/items/{id}", ["GET"], "take them from the query of an HTTPRequest: '/items/{id}' does not"),
         ("/x", "POST", "a list of methods such as ['GET', 'POST'], not 'POST'"),
         ("/x", ["FETCH"], "not ['FETCH']"),
         ("/x", [], "not []"),

@@ -39,10 +39,9 @@ def add_route(service: Service, path: str, fn: Callable[..., Coroutine[Any, Any,
     parameters = inspect.signature(fn).parameters
     if not inspect.iscoroutinefunction(fn) or len(parameters) > 1:
         raise TypeError(f"the route {path} needs an `async def` function that takes nothing, or an HTTPRequest")
-    if path[:1] != "/":
-        raise ValueError(f"a route begins with a slash: '/{path}'")
-    if "{" in path:
-        raise ValueError(f"the route {path} is one path, without variables: take them from the query of an HTTPRequest")
+    if path[:1] != "/" or "{" in path:
+        told = "begins with a slash and has no variables; take them from the query of an HTTPRequest"
+        raise ValueError(f"the path of a route {told}: {path!r} does not")
     known = [] if isinstance(methods, str) else [each.upper() for each in methods]
     if not known or not HTTPMethod.__members__.keys() >= set(known):
         raise ValueError(f"the route {path} takes a list of methods such as ['GET', 'POST'], not {methods!r}")
