@@ -164,7 +164,7 @@ async def test_a_batch_is_answered_before_the_end() -> None:
     peer.work[1].set_result({})
     peer.work[2].set_result({})
     await ending
-    peer.channel.flush()
+    peer.channel.gather.flush()
     assert [[each["id"] for each in array] for array in peer.heard] == [[1, 2]]
     await peer.say([ask(3, "echo", {})])
     assert [each["error"]["code"] for each in peer.heard[1]] == [-32600]
@@ -298,11 +298,13 @@ def test_gathering_stops_where_only_a_write_can_tell_that_the_peer_does_not_read
         assert written == []
         gather.put(b"b")
         assert [len(data) for data in written] == [GATHER_BYTES + 1]
-        assert gather.empty
         gather.put(b"c")
         gather.put(b"d")
-        assert not gather.empty
+        assert written[1:] == []
         await settle()
         assert written[1:] == [b"cd"]
+        gather.put(b"e")
+        gather.put(b"f", last=True)
+        assert written[2:] == [b"ef"]
 
     asyncio.run(main())

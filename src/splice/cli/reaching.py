@@ -14,7 +14,7 @@ from splice.cli.outcomes import FAILED, UNREACHABLE, USAGE, Stop
 from splice.cli.stderr import has_reference
 from splice.cli.targets import Target, take_target
 from splice.cli.text import as_json, one_line, safe
-from splice.transports.stdio.processes import how_it_ended
+from splice.transports.processes import how_it_ended
 from splice.types import VERSIONS, LogParams
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -34,19 +34,17 @@ class Gather:
         self._parts: list[bytes] = []
         self._size = 0
 
-    def put(self, data: bytes) -> None:
-        """Write `data` before the event loop waits again, together with all that joins it."""
+    def put(self, data: bytes, *, last: bool = False) -> None:
+        """Write `data` before the event loop waits again, together with all that joins it; nothing joins the `last`."""
+        if last and not self._parts:
+            self._write(data + self._end)
+            return
         if not self._parts:
             asyncio.get_running_loop().call_soon(self.flush)
         self._parts.append(data)
         self._size += len(data)
-        if self._size > GATHER_BYTES:
+        if last or self._size > GATHER_BYTES:
             self.flush()
-
-    @property
-    def empty(self) -> bool:
-        """Nothing waits to be written."""
-        return not self._parts
 
     def flush(self) -> None:
         """Write what was collected."""
@@ -71,8 +69,7 @@ class LineChannel(Channel):
         """The peer may send requests; else they are ignored."""
         self.batches: Callable[[], bool] = lambda: False
         """Tells whether a JSON array of messages is legal now; never, until somebody sets it."""
-        self._write = write
-        self._gather = Gather(write, end=b"\n")
+        self.gather = Gather(write, end=b"\n")
 
     def feed(self, data: bytes) -> None:
         """Take bytes that arrived and act on each message that is complete."""
@@ -105,7 +102,7 @@ class LineChannel(Channel):
 
         def ended(_: object) -> None:
             if responses and self.gone is None:
-                self._gather.put(b"[" + b",".join(map(written, responses)) + b"]")
+                self.gather.put(b"[" + b",".join(map(written, responses)) + b"]")
 
         asyncio.gather(*tasks, return_exceptions=True).add_done_callback(ended)
 
@@ -118,13 +115,4 @@ class LineChannel(Channel):
         # a failure may be one of many refusals
         answers = isinstance(message, Success) and not self.table.owed
         last = answers or (isinstance(message, Request) and self.table.waiting == 1)
-        if last and self._gather.empty:
-            self._write(written(message) + b"\n")
-            return
-        self._gather.put(written(message))
-        if last:
-            self._gather.flush()
-
-    def flush(self) -> None:
-        """Write what was collected in this turn of the event loop."""
-        self._gather.flush()
+        self.gather.put(written(message), last=last)

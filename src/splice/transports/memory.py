@@ -8,65 +8,62 @@ from itertools import count
 from typing import Any
 
 from splice.errors import ConnectionClosed
-from splice.protocol.jsonrpc import Failure, Notification, Request, Response, Success, raw
-from splice.protocol.notifications import CANCELLED
-from splice.rules.sessions import Session
-from splice.transports.base import Exchange, Hear, Link, Outgoing, Receiver, Sender, Service
-from splice.transports.channel import unwritable
-from splice.transports.tasks import Background, Stretch
+from splice.protocol import jsonrpc, notifications
+from splice.rules import sessions
+from splice.transports import base, channel, tasks
 
 
-class MemoryExchange(Exchange):
+class MemoryExchange(base.Exchange):
     """A request on its way through memory."""
 
     __slots__ = ("_hear", "_link")
 
-    def __init__(self, link: "MemoryLink", request: Request, sender: Sender, hear: Hear) -> None:
+    def __init__(self, link: "MemoryLink", request: jsonrpc.Request, sender: base.Sender, hear: base.Hear) -> None:
         super().__init__(request, sender)
         self._link = link
         self._hear = hear
 
-    async def notify(self, note: Notification) -> None:
+    async def notify(self, note: jsonrpc.Notification) -> None:
         """Hand a notification to the caller, unless the request is answered already."""
         if self in self._link.running:
             await self._hear(_note_as_arrived(note))
 
-    async def ask(self, method: str, params: Any) -> Response:
+    async def ask(self, method: str, params: Any) -> jsonrpc.Response:
         """Ask the client, in the same task."""
-        request = Request(next(self._link.ids), method, _as_arrived(params))
+        request = jsonrpc.Request(next(self._link.ids), method, _as_arrived(params))
         return _response_as_arrived(await self._link.receiver.answer(request))
 
 
-class MemoryLink(Link):
+class MemoryLink(base.Link):
     """A link to a server object in the same process."""
 
-    def __init__(self, service: Service, receiver: Receiver) -> None:
+    def __init__(self, service: base.Service, receiver: base.Receiver) -> None:
         self._service = service
         self.receiver = receiver
-        self._session = Session(push=self._push)
-        self._sender = Sender(kind="memory", session=self._session)
-        self._background = Background()
-        self.running: dict[MemoryExchange, Stretch] = {}
+        self._session = sessions.Session(push=self._push)
+        self._sender = base.Sender(kind="memory", session=self._session)
+        self._background = tasks.Background()
+        self.running: dict[MemoryExchange, tasks.Stretch] = {}
         """The requests being answered, each with the part of the caller's task that runs the handler."""
         self.ids = count(1)
         """The ids of the server's requests."""
         self._closed = False
 
-    async def exchange(self, outgoing: Outgoing) -> Response:
+    async def exchange(self, outgoing: base.Outgoing) -> jsonrpc.Response:
         """Call the server's handler here and now. Raises `ConnectionClosed`."""
         self._check_open()
-        request = Request(outgoing.id, outgoing.method, _as_arrived(outgoing.params))
+        request = jsonrpc.Request(outgoing.id, outgoing.method, _as_arrived(outgoing.params))
         exchange = MemoryExchange(self, request, self._sender, outgoing.hear)
-        with Stretch() as self.running[exchange]:
+        with tasks.Stretch() as self.running[exchange]:
             try:
                 return _response_as_arrived(await self._service.handle(exchange))
             finally:
                 del self.running[exchange]
 
-    async def notify(self, note: Notification) -> None:
+    async def notify(self, note: jsonrpc.Notification) -> None:
         """Let the server hear a notification; a cancellation needs none, as it reaches the handler by itself."""
         self._check_open()
-        if note.method != CANCELLED.name:
+        if note.method != notifications.CANCELLED.name:
             await self._service.hear(_note_as_arrived(note), self._sender)
 
     async def close(self) -> None:
@@ -82,23 +79,23 @@ class MemoryLink(Link):
         if self._closed:
             raise ConnectionClosed("The connection is closed")
 
-    def _push(self, note: Notification) -> None:
+    def _push(self, note: jsonrpc.Notification) -> None:
         if not self._closed:
             self._background.start(self.receiver.hear(_note_as_arrived(note)))
 
 
 def _as_arrived(params: Any) -> Any:
-    return None if params is None else raw(params)
+    return None if params is None else jsonrpc.raw(params)
 
 
-def _note_as_arrived(note: Notification) -> Notification:
-    return Notification(note.method, _as_arrived(note.params))
+def _note_as_arrived(note: jsonrpc.Notification) -> jsonrpc.Notification:
+    return jsonrpc.Notification(note.method, _as_arrived(note.params))
 
 
-def _response_as_arrived(response: Response) -> Response:
-    if isinstance(response, Failure):
+def _response_as_arrived(response: jsonrpc.Response) -> jsonrpc.Response:
+    if isinstance(response, jsonrpc.Failure):
         return response
     try:
-        return Success(response.id, raw(response.result))
+        return jsonrpc.Success(response.id, jsonrpc.raw(response.result))
     except Exception as error:  # noqa: BLE001 - a user's object may raise anything while it is being written
-        return unwritable(response, error)
+        return channel.unwritable(response, error)

@@ -18,9 +18,9 @@ import uvloop
 from splice.errors import ConnectionClosed, RemoteProtocolError
 from splice.protocol.jsonrpc import MAX_ANSWER_BYTES, Failure, Notification, Request, Response, Success, raw
 from splice.protocol.versions import FACTS
+from splice.transports import processes
 from splice.transports.base import Receiver
 from splice.transports.stdio import client as stdio
-from splice.transports.stdio import processes
 from splice.transports.stdio.client import StdioLink
 from support.receivers import Taking, outgoing
 from support.waiting import settle

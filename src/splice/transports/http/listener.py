@@ -23,14 +23,12 @@ from httptools import HttpParserError, HttpParserUpgrade
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from splice.errors import InvalidRequest
-from splice.protocol.jsonrpc import encode, failure
+from splice.protocol import jsonrpc
 from splice.rules.http.origins import is_loopback
 from splice.rules.options import checked
-from splice.transports.base import Service
+from splice.transports import base, lines, processes
+from splice.transports.http import visits
 from splice.transports.http.app import DRAIN_SECONDS, LISTEN_OPTIONS, HTTPApp, ListenOptions
-from splice.transports.http.visits import CONNECTION, Visit
-from splice.transports.lines import Gather
-from splice.transports.signals import stop_signals
 
 MAX_HEAD_BYTES = 64 * 1024
 """The largest head of a request; also of what comes with a body and is not body (chunk extensions, trailers)."""
@@ -50,7 +48,7 @@ FRAME_BYTES = 16
 _TOO_LARGE = f"The head of the request has more than {MAX_HEAD_BYTES} bytes or {MAX_FIELDS} fields"
 
 
-class _Connection(Gather):
+class _Connection(lines.Gather):
     """A transport whose writes of one turn of the event loop leave together: head and body in one system call.
 
     uvloop alone makes it two, which costs a seventh more CPU per call. It tells the visit in
@@ -62,13 +60,13 @@ class _Connection(Gather):
     def __init__(self, transport: asyncio.Transport) -> None:
         super().__init__(transport.write)
         self._transport = transport
-        self.visit: Visit | None = None
+        self.visit: visits.Visit | None = None
         self.held = 0
         """How many bytes came that are no body, nor the head of a request that is being answered."""
         self.due = 0.0
         """When the head that is awaited must be complete; 0.0 while none is."""
 
-    write = Gather.put
+    write = lines.Gather.put
 
     def close(self) -> None:
         self.flush()
@@ -107,7 +105,7 @@ class _Protocol(HttpToolsProtocol):
         self._unset_keepalive_if_required()
         try:
             self._parse(memoryview(data))
-        except HttpParserError:
+        except (HttpParserError, HttpParserUpgrade):
             self._refuse(400, "Invalid HTTP request")
         if connection.held > MAX_HEAD_BYTES:
             self._refuse(431, _TOO_LARGE)
@@ -126,11 +124,9 @@ class _Protocol(HttpToolsProtocol):
             except HttpParserUpgrade as upgrade:
                 data = data[upgrade.args[0] :]
                 method, version = self.parser.get_method(), self.parser.get_http_version().encode()
-                if method == b"CONNECT":
-                    raise HttpParserError("CONNECT wishes for a tunnel") from None
                 fields = [b"%s: %s\r\n" % field for field in self.headers if field[0] != b"upgrade"]
                 head = b"%s %s HTTP/%s\r\n%s\r\n" % (method, self.url, version, b"".join(fields))
-                self.parser.feed_data(head)
+                self.parser.feed_data(head)  # CONNECT is a wish by itself: then this raises
 
     def _should_upgrade(self) -> bool:
         return True  # so that nothing happens until it is parsed again
@@ -147,7 +143,7 @@ class _Protocol(HttpToolsProtocol):
             raise ValueError(_TOO_LARGE)  # tells the parser to read no more
         connection.held -= size
         connection.due = 0.0
-        cast("dict[str, Any]", self.scope)[CONNECTION] = connection
+        cast("dict[str, Any]", self.scope)[visits.CONNECTION] = connection
         super().on_headers_complete()
         self.headers = []  # trailers go here: they are not headers
 
@@ -174,7 +170,7 @@ class _Protocol(HttpToolsProtocol):
         if self.transport.is_closing():
             return
         if not self.cycle or self.cycle.response_complete or not self.cycle.response_started:
-            body = encode(failure(None, InvalidRequest(message)))
+            body = jsonrpc.encode(jsonrpc.failure(None, InvalidRequest(message)))
             head = b"content-type: application/json\r\ncontent-length: %d\r\nconnection: close\r\n\r\n" % len(body)
             self.transport.write(STATUS_LINE[status] + head + body)
         self.transport.close()
@@ -186,7 +182,7 @@ class _Listener(uvicorn.Server):
     @contextmanager
     def capture_signals(self) -> Generator[None]:
         """Exit at the first signal that asks for it."""
-        with stop_signals(partial(setattr, self, "should_exit", True)):
+        with processes.stop_signals(partial(setattr, self, "should_exit", True)):
             yield
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -197,7 +193,7 @@ class _Listener(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-async def serve_http(service: Service, **options: Unpack[ListenOptions]) -> None:
+async def serve_http(service: base.Service, **options: Unpack[ListenOptions]) -> None:
     """Serve at `http://host:port/path` until SIGTERM or Ctrl-C. Says on stderr where.
 
     Raises `ValueError` for an address beyond this machine without `allowed_hosts`, `OSError` when it is taken, what

@@ -20,15 +20,10 @@ from pathlib import Path
 from typing import Any, cast
 
 from splice.errors import ConnectFailed, ConnectionClosed
-from splice.protocol import lenient
-from splice.protocol.jsonrpc import MAX_ANSWER_BYTES, BadMessage, Response, ends
-from splice.protocol.versions import Facts
-from splice.rules.eras import is_version_of_requests
-from splice.transports.base import Link, Outgoing, Receiver, Sender
-from splice.transports.channel import Send
+from splice.protocol import jsonrpc, lenient, versions
+from splice.rules import eras
+from splice.transports import base, channel, processes, tasks
 from splice.transports.lines import LineChannel
-from splice.transports.stdio import processes
-from splice.transports.tasks import finish
 
 GRACE_SECONDS = 2.0
 """How long a child may take to leave, first after its stdin was closed, then after SIGTERM."""
@@ -51,7 +46,7 @@ A server's stdout is for messages only, one on a line; its logs belong on stderr
 log = logging.getLogger("splice.client")
 
 
-class StdioLink(LineChannel, asyncio.SubprocessProtocol, Link):
+class StdioLink(LineChannel, asyncio.SubprocessProtocol, base.Link):
     """The way to a server in a child process. The event loop calls it with what it sees of the child.
 
     `name` is what errors and logs call it. `on_stderr` is given what it writes to stderr, as it comes. `max_message` is
@@ -65,11 +60,11 @@ class StdioLink(LineChannel, asyncio.SubprocessProtocol, Link):
     def __init__(
         self,
         name: str,
-        receiver: Receiver,
+        receiver: base.Receiver,
         on_stderr: Callable[[bytes], None] | None = None,
-        max_message: int = MAX_ANSWER_BYTES,
+        max_message: int = jsonrpc.MAX_ANSWER_BYTES,
     ) -> None:
-        sender = Sender(kind="stdio")
+        sender = base.Sender(kind="stdio")
         super().__init__(self._write_out, lambda asked: receiver.answer(asked.request), receiver.hear, sender)
         self.name = name
         self.errors = bytearray()
@@ -103,12 +98,12 @@ class StdioLink(LineChannel, asyncio.SubprocessProtocol, Link):
         """The process id of the child."""
         return self._transport.get_pid()
 
-    def agree(self, facts: Facts | None) -> None:
+    def agree(self, facts: versions.Facts | None) -> None:
         """Read batches where this version has them, and requests where a server may send them."""
         self.batches = lambda: facts is not None and facts.batches
-        self.takes_requests = facts is None or not is_version_of_requests(facts.version)
+        self.takes_requests = facts is None or not eras.is_version_of_requests(facts.version)
 
-    async def exchange(self, outgoing: Outgoing) -> Response:
+    async def exchange(self, outgoing: base.Outgoing) -> jsonrpc.Response:
         """Send a request and wait for its response. Raises `ConnectionClosed`."""
         return await self.request(outgoing)
 
@@ -146,13 +141,13 @@ class StdioLink(LineChannel, asyncio.SubprocessProtocol, Link):
         if self._closing is None:
             self._closing = self._loop.create_task(self._shut_down())
             self._watching.cancel()
-        await finish(self._closing)
+        await tasks.finish(self._closing)
 
     async def _shut_down(self) -> None:
         reason = ConnectionClosed(self._why())
         try:
             self.leave(reason)
-            self.flush()
+            self.gather.flush()
             self._input.close()
             await self.lost(reason)
             if not await _within(GRACE_SECONDS if self._output.spoke else SILENT_GRACE_SECONDS, self._exited):
@@ -185,14 +180,14 @@ class StdioLink(LineChannel, asyncio.SubprocessProtocol, Link):
         if not self._input.is_closing():
             self._input.write(data)
 
-    def refuse(self, bad: BadMessage, send: Send) -> None:  # noqa: ARG002 - nobody reads an error on that side
+    def refuse(self, bad: jsonrpc.BadMessage, send: channel.Send) -> None:  # noqa: ARG002 - nobody would read it
         """Report a line of output that is not a message; it is never acted upon."""
         self._junk += 1
         if self._junk <= _SHOWN_JUNK_LINES:
             log.warning(_JUNK, self.name, bad.shown(), bad.message, _SHOWN_JUNK_LINES)
         if bad.text.strip() == b"{":
             self._spread.clear()
-        found = ends(b"{" + bad.text, b"")
+        found = jsonrpc.ends(b"{" + bad.text, b"")
         self._spread |= {name: found[name] for name in ("jsonrpc", "id") if name in found}
         if self._spread.keys() >= {"jsonrpc", "id"}:
             bad.message, bad.id = "it is written over several lines, and each must be one", self._spread.pop("id")

@@ -18,10 +18,8 @@ from functools import partial
 from typing import Any
 
 from splice.errors import ConnectionClosed
-from splice.rules.sessions import Session
-from splice.transports.base import Sender, Service
-from splice.transports.lines import LineChannel
-from splice.transports.signals import stop_signals
+from splice.rules import sessions
+from splice.transports import base, lines, processes
 
 DRAIN_SECONDS = 3.0
 """How long requests in flight may still run after the end of input, SIGTERM or Ctrl-C."""
@@ -30,16 +28,16 @@ CHUNK_BYTES = 256 * 1024
 """How much is read at once on a thread."""
 
 
-async def serve_stdio(service: Service) -> None:
+async def serve_stdio(service: base.Service) -> None:
     """Serve one peer until it closes our stdin, or until a signal asks to stop; requests in flight may finish.
 
     Raises what `service.open` raises, before anything is read.
     """
-    ended, session = asyncio.Event(), Session()
-    sender = Sender(kind="stdio", session=session)
+    ended, session = asyncio.Event(), sessions.Session()
+    sender = base.Sender(kind="stdio", session=session)
     with _own_descriptors() as (source, target):
         await service.open()
-        with stop_signals(ended.set):
+        with processes.stop_signals(ended.set):
             pipes = _Pipes(service, sender, ended.set)
             pipes.batches = lambda: session.batches
             session.push = pipes.send
@@ -51,19 +49,19 @@ async def serve_stdio(service: Service) -> None:
                 await pipes.drain(DRAIN_SECONDS)
             finally:
                 pipes.stop_reading()
-                pipes.flush()
+                pipes.gather.flush()
                 await pipes.lost(ConnectionClosed("The client closed the connection"))
                 session.end()
                 await pipes.close()
                 await service.close()
 
 
-class _Pipes(LineChannel, asyncio.Protocol):
+class _Pipes(lines.LineChannel, asyncio.Protocol):
     """The channel over stdin and stdout. The event loop calls it with what it sees of either."""
 
     _target: Any
 
-    def __init__(self, service: Service, sender: Sender, at_end: Callable[[], None]) -> None:
+    def __init__(self, service: base.Service, sender: base.Sender, at_end: Callable[[], None]) -> None:
         super().__init__(self.write, service.handle, partial(service.hear, sender=sender), sender)
         self._at_end = at_end
         self._reader: asyncio.ReadTransport | None = None

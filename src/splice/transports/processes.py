@@ -1,17 +1,27 @@
-"""Child processes, where platforms differ: how one gets a group of its own, and how the whole group is ended.
+"""Processes: the signals that ask ours to stop, and how a child gets a group of its own, which is ended as a whole.
+
+SIGTERM, Ctrl-C, and SIGHUP where it is not ignored (nohup), ask a server to stop. The first one lets what is in flight
+finish. Whoever presses Ctrl-C again does not want to wait for that.
 
 On POSIX a child is the leader of a new session, and signals go to its process group, so that grandchildren get them
 as well. On Windows there are neither; `taskkill` walks the tree of processes instead. Only Linux was tested.
 """
 
+import asyncio
 import contextlib
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Generator, Mapping
 from pathlib import Path
 from typing import Any
+
+AGAIN_SECONDS = 0.5
+"""Since when another Ctrl-C counts: a terminal and the launcher between us may both pass on the first one."""
+
+_ASKING = [getattr(signal, name) for name in ("SIGTERM", "SIGINT", "SIGHUP") if hasattr(signal, name)]
 
 INHERITED = ("PATH", "HOME", "LANG", "TERM", "USER", "LOGNAME", "SHELL", "TMPDIR")
 """The variables of our environment that a child sees, besides `LC_*`. The others may hold secrets."""
@@ -27,6 +37,35 @@ OWN_GROUP: Mapping[str, Any] = (
     {"creationflags": getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)} if _WINDOWS else {"start_new_session": True}
 )
 """Tells `subprocess` to start a child apart from us: our Ctrl-C is not its own."""
+
+
+@contextlib.contextmanager
+def stop_signals(stop: Callable[[], None]) -> Generator[None]:
+    """Let these signals call `stop` on this event loop; a second Ctrl-C ends the process at once.
+
+    On any other thread than the main one, where nothing can be done about signals, nothing is.
+    """
+    loop, first = asyncio.get_running_loop(), 0.0
+
+    def asked(number: int, _: object) -> None:
+        nonlocal first
+        now = time.monotonic()
+        if first and number == signal.SIGINT and now - first > AGAIN_SECONDS:
+            signal.signal(number, signal.SIG_DFL)
+            signal.raise_signal(number)
+        first = first or now
+        loop.call_soon_threadsafe(stop)
+
+    before: dict[int, Any] = {}
+    with contextlib.suppress(ValueError):
+        for number in _ASKING:
+            if number in (signal.SIGTERM, signal.SIGINT) or signal.getsignal(number) != signal.SIG_IGN:
+                before[number] = signal.signal(number, asked)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -57,7 +96,5 @@ def how_it_ended(returncode: int) -> str:
     """Say in words what an exit status means."""
     if returncode >= 0:
         return f"exited with code {returncode}"
-    try:
-        return f"was killed by {signal.Signals(-returncode).name}"
-    except ValueError:
-        return f"was killed by signal {-returncode}"
+    names = {each.value: each.name for each in signal.Signals}
+    return f"was killed by {names.get(-returncode, f'signal {-returncode}')}"

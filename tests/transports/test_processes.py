@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from splice.transports.signals import stop_signals
+from splice.transports.processes import stop_signals
 from support.waiting import settle, until
 
 ASKING = [signal.SIGTERM, signal.SIGINT, signal.SIGHUP]
