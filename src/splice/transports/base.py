@@ -11,10 +11,8 @@ from typing import Any, Protocol, TypeAlias
 from msgspec import Struct
 
 from splice.errors import LocalProtocolError
-from splice.protocol.jsonrpc import Notification, Request, RequestId, Response
-from splice.protocol.methods import Method
-from splice.protocol.versions import Facts
-from splice.rules.sessions import Session
+from splice.protocol import jsonrpc, methods, versions
+from splice.rules import sessions
 
 
 class Sender(Struct, kw_only=True):
@@ -22,7 +20,7 @@ class Sender(Struct, kw_only=True):
 
     kind: str
     """The transport: ``stdio``, ``memory``, ``http`` or the name of one of your own."""
-    session: Session | None = None
+    session: sessions.Session | None = None
     """The session the request belongs to, up to 2025-11-25; modern requests belong to none."""
     headers: Mapping[str, str] = {}
     """HTTP request headers, names in lower case."""
@@ -35,11 +33,11 @@ class Exchange:
 
     __slots__ = ("request", "sender")
 
-    def __init__(self, request: Request, sender: Sender) -> None:
+    def __init__(self, request: jsonrpc.Request, sender: Sender) -> None:
         self.request = request
         self.sender = sender
 
-    def confirm(self, version: str | None, row: Method[Any, Any] | None, params: Any) -> None:
+    def confirm(self, version: str | None, row: methods.Method[Any, Any] | None, params: Any) -> None:
         """Compare what the transport carried beside the body with the body, once that is read.
 
         `version` is the one that the request names itself; `row` is None for a method that is not answered. Raises
@@ -49,10 +47,10 @@ class Exchange:
     def rest(self) -> None:
         """Let go of what only the beginning of the request needs, its params and headers: it will wait for long."""
 
-    async def notify(self, note: Notification) -> None:
+    async def notify(self, note: jsonrpc.Notification) -> None:
         """Send a notification on this request's own reply stream; nothing is sent once it is answered."""
 
-    async def ask(self, method: str, params: Any) -> Response:
+    async def ask(self, method: str, params: Any) -> jsonrpc.Response:
         """Send the client a request, and wait for its response.
 
         Raises `LocalProtocolError` when this transport has no way back to the client, and `ConnectionClosed`.
@@ -70,11 +68,11 @@ class Service:
     async def open(self) -> None:
         """Get ready what requests need, before anything is listened to. Raises `RuntimeError`. Twice is fine."""
 
-    async def handle(self, exchange: Exchange) -> Response:
+    async def handle(self, exchange: Exchange) -> jsonrpc.Response:
         """Answer one request. Never raises, but for being cancelled."""
         raise NotImplementedError
 
-    async def hear(self, note: Notification, sender: Sender) -> None:
+    async def hear(self, note: jsonrpc.Notification, sender: Sender) -> None:
         """Take a notification that belongs to no exchange. Never raises."""
 
     async def drain(self) -> None:
@@ -84,25 +82,25 @@ class Service:
         """Let go of what requests needed: none is in flight any more. Twice is fine."""
 
 
-Hear: TypeAlias = Callable[[Notification], Coroutine[Any, Any, None]]
+Hear: TypeAlias = Callable[[jsonrpc.Notification], Coroutine[Any, Any, None]]
 """Takes a notification. Never raises."""
 
 
 class Receiver(Protocol):
     """Takes what a server sends of its own accord. The client is one."""
 
-    async def answer(self, request: Request) -> Response:
+    async def answer(self, request: jsonrpc.Request) -> jsonrpc.Response:
         """Answer a request of the server's, up to 2025-11-25. Never raises, but for being cancelled."""
         ...
 
-    async def hear(self, note: Notification) -> None:
+    async def hear(self, note: jsonrpc.Notification) -> None:
         """Take a notification that belongs to no running request. Never raises."""
 
 
 class Outgoing(Struct):
     """One request on its way to a server."""
 
-    id: RequestId
+    id: jsonrpc.RequestId
     """Unique among the requests of one link. It is the progress token too, where `_meta` gives one."""
     method: str
     params: Any
@@ -118,7 +116,7 @@ class Outgoing(Struct):
 class Link:
     """A client's way to one server. Transports subclass it, and give what the server begins to a `Receiver`."""
 
-    def agree(self, facts: Facts | None) -> None:
+    def agree(self, facts: versions.Facts | None) -> None:
         """Speak this version from now on. Told before the probe, and when the opening has settled a version.
 
         None: the probe failed, so nothing is agreed again; told before a handshake on the same link.
@@ -127,14 +125,14 @@ class Link:
     async def listen(self) -> None:
         """Begin to hear what belongs to no request, where the transport has to ask for it."""
 
-    async def exchange(self, outgoing: Outgoing) -> Response:
+    async def exchange(self, outgoing: Outgoing) -> jsonrpc.Response:
         """Send a request and wait for its one response; cancelling the caller cancels the request at the server.
 
         Raises `ConnectionClosed`.
         """
         raise NotImplementedError
 
-    async def notify(self, note: Notification) -> None:
+    async def notify(self, note: jsonrpc.Notification) -> None:
         """Send a notification. Raises `ConnectionClosed`."""
         raise NotImplementedError
 

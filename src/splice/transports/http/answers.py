@@ -12,9 +12,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from splice.errors import ConnectionClosed, HTTPRefused, RemoteProtocolError
-from splice.protocol.jsonrpc import BadMessage, Failure, Message, RequestId, Response, decode, is_batch, split_batch
-from splice.protocol.lenient import Remarks
-from splice.protocol.versions import V2024_11_05
+from splice.protocol import jsonrpc, lenient, versions
 from splice.rules.http import headers, sse
 from splice.transports.http.fetch import HTTPResponse
 
@@ -26,11 +24,11 @@ _ERROR_BYTES = 1024 * 1024
 _NO_ENDPOINT = frozenset({404, 405})
 _ONLY_STATUS_COUNTS = frozenset({401, 403})
 
-Take: TypeAlias = Callable[[Message], Awaitable[Response | None]]
+Take: TypeAlias = Callable[[jsonrpc.Message], Awaitable[jsonrpc.Response | None]]
 """Acts on a message; returns it if it is the response that was waited for."""
 
 log = logging.getLogger("splice.client")
-remark = Remarks(log)
+remark = lenient.Remarks(log)
 """Is told what servers do that they may not."""
 
 
@@ -38,7 +36,7 @@ class Reading(Struct):
     """What is read of an answer, and the place in its stream that was read last."""
 
     take: Take
-    id: RequestId | None = None
+    id: jsonrpc.RequestId | None = None
     """The request whose response the answer brings."""
     batches: bool = False
     """It may hold batches of messages."""
@@ -50,33 +48,33 @@ class Reading(Struct):
     trouble: str = ""
     """What was wrong with the answer, to end a sentence with."""
 
-    async def read(self, text: bytes) -> Response | None:
+    async def read(self, text: bytes) -> jsonrpc.Response | None:
         """Give a message, or each of a batch, to `take`; return the response it returns. What is neither is skipped.
 
         Raises `RemoteProtocolError` for a malformed response to the request that waits for one.
         """
         try:
-            texts = split_batch(text) if self.batches and is_batch(text) else [text]
-        except BadMessage as bad:
+            texts = jsonrpc.split_batch(text) if self.batches and jsonrpc.is_batch(text) else [text]
+        except jsonrpc.BadMessage as bad:
             self._skip(bad)
             return None
         found = None
         for each in texts:
             try:
-                message = decode(each, remark=remark)
-            except BadMessage as bad:
+                message = jsonrpc.decode(each, remark=remark)
+            except jsonrpc.BadMessage as bad:
                 self._skip(bad)
             else:
                 found = await self.take(message) or found
         return found
 
-    def _skip(self, bad: BadMessage) -> None:
+    def _skip(self, bad: jsonrpc.BadMessage) -> None:
         if bad.id is not None and bad.id == self.id:
             raise RemoteProtocolError(f"The response is not a JSON-RPC message: {bad.message}") from bad
         log.warning("skipped what a server sent, which is not a JSON-RPC message: %s", bad.message)
         self.trouble = f": {bad.message}"
 
-    async def follow(self, response: HTTPResponse) -> Response | None:
+    async def follow(self, response: HTTPResponse) -> jsonrpc.Response | None:
         """Read an event stream up to the response. None: it ended, or broke, without.
 
         Raises `RemoteProtocolError` as `read` does, and for an event that is too large.
@@ -98,7 +96,7 @@ class Reading(Struct):
         return None
 
 
-async def refusal(url: str, response: HTTPResponse, id: RequestId | None = None) -> Failure | None:
+async def refusal(url: str, response: HTTPResponse, id: jsonrpc.RequestId | None = None) -> jsonrpc.Failure | None:
     """Read a response whose status is an error: the JSON-RPC error in its body, if it answers request `id`.
 
     None: its status is none. Raises `HTTPRefused` when the body holds no such error, or the status alone counts.
@@ -109,15 +107,15 @@ async def refusal(url: str, response: HTTPResponse, id: RequestId | None = None)
     body = await response.start(_ERROR_BYTES)
     failure = None
     if id is not None and status not in _ONLY_STATUS_COUNTS:
-        with contextlib.suppress(BadMessage):
-            message = decode(body)
-            failure = Failure(message.error, id) if isinstance(message, Failure) else None
+        with contextlib.suppress(jsonrpc.BadMessage):
+            message = jsonrpc.decode(body)
+            failure = jsonrpc.Failure(message.error, id) if isinstance(message, jsonrpc.Failure) else None
     if failure is not None and 400 <= status < 500:
         return failure
     text = "".join(each if each.isprintable() else " " for each in body[:_SHOWN_BYTES].decode(errors="replace"))
     told = f"{url} answered HTTP {status}" + (f": {text.strip()}" if text.strip() else "")
     if status in _NO_ENDPOINT:
-        told += f"; is that the MCP endpoint? The HTTP+SSE transport of {V2024_11_05} is not spoken here yet"
+        told += f"; is that the MCP endpoint? The HTTP+SSE transport of {versions.V2024_11_05} is not spoken here yet"
     challenge = response.header("www-authenticate")
     if challenge is not None and status in _ONLY_STATUS_COUNTS:
         told += f"; it wants an Authorization header, and says {challenge[:_SHOWN_BYTES]!a}"

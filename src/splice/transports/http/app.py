@@ -13,18 +13,15 @@ from functools import lru_cache
 from typing import Annotated, Any, TypeAlias, TypedDict, Unpack, cast
 
 from splice.errors import InternalError, InvalidParams, InvalidRequest, RPCError
-from splice.protocol import jsonrpc
+from splice.protocol import jsonrpc, methods
 from splice.protocol.lifecycle import META_PROTOCOL_VERSION
-from splice.protocol.methods import Method
-from splice.rules.eras import is_version_of_requests, names_its_version
+from splice.rules import eras
+from splice.rules.http import sse
 from splice.rules.http.headers import EVENT_STREAM, JSON, Headers, accepts, check_standard_headers, is_json
 from splice.rules.http.origins import Origins, Refusal, status_of
-from splice.rules.http.sse import encode_event
 from splice.rules.options import Option, checked, option_table
-from splice.transports.base import Exchange, Sender, Service
-from splice.transports.channel import written
-from splice.transports.http import visits
-from splice.transports.http.routes import Route
+from splice.transports import base, channel
+from splice.transports.http import routes, visits
 from splice.transports.http.sessions import MAX_SESSIONS, SessionLeg
 
 MAX_BODY_BYTES = 4 * 1024 * 1024
@@ -84,7 +81,7 @@ LISTEN_OPTIONS = option_table(ListenOptions)
 class HTTPApp:
     """Serves a service at one HTTP path. The options are those of `HTTPOptions`."""
 
-    def __init__(self, service: Service, **options: Unpack[HTTPOptions]) -> None:
+    def __init__(self, service: base.Service, **options: Unpack[HTTPOptions]) -> None:
         given = checked("HTTP", options, HTTP_OPTIONS)
         self._service = service
         self._origins = Origins(given.get("allowed_hosts"), given.get("allowed_origins"))
@@ -144,7 +141,7 @@ class HTTPApp:
         await self._visits.background.close()
         await self._service.close()
 
-    def _check(self, scope: visits.Scope, headers: Headers) -> Route | None:
+    def _check(self, scope: visits.Scope, headers: Headers) -> routes.Route | None:
         """Check what there is before the body. None: the request is not for a route. Raises `Refusal`."""
         self._origins.check(headers)
         if self._stopping is not None:
@@ -152,7 +149,7 @@ class HTTPApp:
         root: str = scope.get("root_path", "")
         if root or scope["path"] != self._path:
             path = scope["path"].removeprefix(root).rstrip("/") or "/"
-            route: Route | None = self._service.routes.get(path)
+            route: routes.Route | None = self._service.routes.get(path)
             if route is not None:
                 return route
             if self._path is not None and self._path != path:
@@ -193,13 +190,13 @@ class HTTPApp:
     def _too_large(self) -> Refusal:
         return Refusal(413, InvalidRequest(f"The body is larger than {self._max_body} bytes"), [visits.CLOSE])
 
-    def _choose(self, route: Route | None, body: bytes, headers: Headers, visit: visits.Visit) -> Work:
+    def _choose(self, route: routes.Route | None, body: bytes, headers: Headers, visit: visits.Visit) -> Work:
         """Choose what answers a request. Raises `Refusal` and `RPCError`."""
         if route is not None:
             visit.state = "passing"
             return route.answer(visit.reply, headers, body, visit.receive)
         visit.state, scope = "answering", visit.reply.scope
-        sender, method = Sender(kind="http", headers=headers, principal=scope.get(PRINCIPAL)), scope["method"]
+        sender, method = base.Sender(kind="http", headers=headers, principal=scope.get(PRINCIPAL)), scope["method"]
         if method == "POST":
             return self._post(body, headers, sender, visit)
         only_post = self._leg.stateless or names_version_of_requests(headers.raw(b"mcp-protocol-version"))
@@ -210,7 +207,7 @@ class HTTPApp:
         allow = b"POST" if only_post else b"GET, POST, DELETE"
         raise Refusal(405, InvalidRequest(f"{method} has no meaning here"), [(b"allow", allow)])
 
-    def _post(self, body: bytes, headers: Headers, sender: Sender, visit: visits.Visit) -> Work:
+    def _post(self, body: bytes, headers: Headers, sender: base.Sender, visit: visits.Visit) -> Work:
         """Choose who answers a POST."""
         is_alone = names_version_of_requests(headers.raw(b"mcp-protocol-version"))
         if jsonrpc.is_batch(body):
@@ -220,7 +217,7 @@ class HTTPApp:
         message = jsonrpc.decode(body)
         if isinstance(message, jsonrpc.Request):
             visit.id = message.id
-            if is_alone or names_its_version(message.params):
+            if is_alone or eras.names_its_version(message.params):
                 return answer(self._service, message, sender, visit.reply)
         if not is_alone:
             return self._leg.post(message, headers, sender, visit)
@@ -260,7 +257,7 @@ def _check_content(content_type: bytes | None, encoding: bytes | None, accept: b
         raise Refusal(406, InvalidRequest(f"POST needs `Accept: {JSON}, {EVENT_STREAM}`"))
 
 
-class RequestExchange(Exchange):
+class RequestExchange(base.Exchange):
     """A request that names its own version: one POST, which belongs to no session and ends with its reply.
 
     Notifications go on the stream that the reply becomes, and the client is never asked.
@@ -268,12 +265,12 @@ class RequestExchange(Exchange):
 
     __slots__ = ("_reply",)
 
-    def __init__(self, request: jsonrpc.Request, sender: Sender, reply: visits.Reply) -> None:
+    def __init__(self, request: jsonrpc.Request, sender: base.Sender, reply: visits.Reply) -> None:
         self.request = request
         self.sender = sender
         self._reply = reply
 
-    def confirm(self, version: str | None, row: Method[Any, Any] | None, params: Any) -> None:
+    def confirm(self, version: str | None, row: methods.Method[Any, Any] | None, params: Any) -> None:
         """Compare the standard headers with the body. Raises `HeaderMismatch`, `InvalidParams` without a version."""
         if version is None:
             raise InvalidParams(f"params._meta must carry {META_PROTOCOL_VERSION}, as MCP-Protocol-Version says")
@@ -290,17 +287,17 @@ class RequestExchange(Exchange):
 
     async def notify(self, note: jsonrpc.Notification) -> None:
         """Send a notification, which makes the reply a stream."""
-        await self._reply.write(encode_event(jsonrpc.encode(note)))
+        await self._reply.write(sse.encode_event(jsonrpc.encode(note)))
 
 
 @lru_cache(maxsize=16)
 def names_version_of_requests(header: bytes | None) -> bool:
     """Tell whether an `MCP-Protocol-Version` header names a version in which requests belong to no session."""
-    return header is not None and is_version_of_requests(header.decode("latin-1").strip())
+    return header is not None and eras.is_version_of_requests(header.decode("latin-1").strip())
 
 
-async def answer(service: Service, request: jsonrpc.Request, sender: Sender, reply: visits.Reply) -> None:
+async def answer(service: base.Service, request: jsonrpc.Request, sender: base.Sender, reply: visits.Reply) -> None:
     """Let the service answer a request; its client's leaving cancels the work."""
     response = await service.handle(RequestExchange(request, sender, reply))
     status = 200 if isinstance(response, jsonrpc.Success) else status_of(response.error.code)
-    await reply.respond(status, written(response))
+    await reply.respond(status, channel.written(response))

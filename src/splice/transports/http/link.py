@@ -17,15 +17,12 @@ from collections.abc import Generator, Mapping
 from functools import partial
 
 from splice.errors import ConnectionClosed, HTTPRefused, MCPError, RemoteProtocolError, SessionLost
+from splice.protocol import notifications, versions
 from splice.protocol.jsonrpc import MAX_MESSAGE_BYTES, Message, Notification, Request, RequestId, Response
-from splice.protocol.notifications import CANCELLED
-from splice.protocol.versions import Facts
-from splice.rules.exchanges import cancellation
+from splice.rules import exchanges
 from splice.rules.http import headers as http_headers
-from splice.transports.base import Link, Outgoing, Receiver, Sender
-from splice.transports.channel import Channel, reason_of, written
+from splice.transports import base, channel, tasks
 from splice.transports.http import answers, fetch
-from splice.transports.tasks import Background, Stretch, finish
 
 _LISTS = ("prompts/list", "resources/list", "resources/templates/list", "tools/list")
 REPEATABLE = frozenset({*_LISTS, "completion/complete", "ping", "prompts/get", "resources/read", "server/discover"})
@@ -55,25 +52,25 @@ BUSY = frozenset({409, 429})
 log = logging.getLogger("splice.client")
 
 
-class HTTPLink(Link):
+class HTTPLink(base.Link):
     """The way to the server at `url`. `headers` go out with every request, and to no other origin.
 
     `max_message` is the size of the largest message that a response may bring, in bytes.
     """
 
     def __init__(
-        self, url: str, headers: Mapping[str, str], receiver: Receiver, max_message: int = MAX_MESSAGE_BYTES
+        self, url: str, headers: Mapping[str, str], receiver: base.Receiver, max_message: int = MAX_MESSAGE_BYTES
     ) -> None:
         self.endpoint = fetch.Endpoint(url, headers)
         self.receiver = receiver
         self._max_message = max_message
-        self._facts: Facts | None = None
+        self._facts: versions.Facts | None = None
         self._offered_session: str | None = None
         self._session: ClientSession | None = None
-        self._running: set[Stretch] = set()
+        self._running: set[tasks.Stretch] = set()
         self._closing: asyncio.Task[None] | None = None
 
-    def agree(self, facts: Facts | None) -> None:
+    def agree(self, facts: versions.Facts | None) -> None:
         """Send what this version wants beside the body; None: only the body.
 
         The session of a version that has them is the one that the last response before the agreement named.
@@ -88,32 +85,32 @@ class HTTPLink(Link):
         if self._session is not None:
             await self._session.listen()
 
-    async def exchange(self, outgoing: Outgoing) -> Response:
+    async def exchange(self, outgoing: base.Outgoing) -> Response:
         """POST a request and wait for its response.
 
         Raises `ConnectionClosed`, `SessionLost`, `HTTPRefused` and `RemoteProtocolError`.
         """
         session = self._session
         headers = {**self._headers(outgoing.method, outgoing.name), **outgoing.mirrored}
-        body = written(Request(outgoing.id, outgoing.method, outgoing.params))
+        body = channel.written(Request(outgoing.id, outgoing.method, outgoing.params))
         try:
             with self._sending(), await self.post(headers, body, outgoing.method in REPEATABLE) as response:
                 return await self._read(outgoing, response)
         except asyncio.CancelledError as error:
             if session is not None and self._closing is None:
-                session.cancel(outgoing.id, outgoing.method, reason_of(error))
+                session.cancel(outgoing.id, outgoing.method, channel.reason_of(error))
             raise
 
     async def notify(self, note: Notification) -> None:
         """POST a notification. Raises as `exchange` does."""
-        with self._sending(), await self.post(self._headers(note.method, None), written(note)) as response:
+        with self._sending(), await self.post(self._headers(note.method, None), channel.written(note)) as response:
             await answers.refusal(self.endpoint.url, response)
 
     async def close(self) -> None:
         """End the session and close all connections, even while being cancelled."""
         if self._closing is None:
             self._closing = asyncio.get_running_loop().create_task(self._shut_down())
-        await finish(self._closing)
+        await tasks.finish(self._closing)
 
     def end_running(self, reason: ConnectionClosed) -> None:
         """Fail what waits for a response."""
@@ -140,7 +137,7 @@ class HTTPLink(Link):
         """Give up with `ConnectionClosed` when the link is closed meanwhile."""
         if self._closing is not None:
             raise ConnectionClosed(f"The connection to {self.endpoint.url} is closed")
-        with Stretch() as stretch:
+        with tasks.Stretch() as stretch:
             self._running.add(stretch)
             try:
                 yield
@@ -156,7 +153,7 @@ class HTTPLink(Link):
 
     # The body of a response.
 
-    async def _read(self, outgoing: Outgoing, response: fetch.HTTPResponse) -> Response:
+    async def _read(self, outgoing: base.Outgoing, response: fetch.HTTPResponse) -> Response:
         url, facts, media = self.endpoint.url, self._facts, response.media_type
         refused = await answers.refusal(url, response, outgoing.id)
         if refused is not None:
@@ -181,9 +178,9 @@ class HTTPLink(Link):
             raise HTTPRefused(f"{url} answered HTTP {response.status} with content type {media!a}", response.status)
         return found
 
-    async def _take(self, outgoing: Outgoing, message: Message) -> Response | None:
+    async def _take(self, outgoing: base.Outgoing, message: Message) -> Response | None:
         """Act on a message in the answer to a request; return it if it is the response."""
-        if isinstance(message, Notification) and message.method != CANCELLED.name:
+        if isinstance(message, Notification) and message.method != notifications.CANCELLED.name:
             await outgoing.hear(message)
         elif isinstance(message, Response) and (message.id in (outgoing.id, None) or message.id == str(outgoing.id)):
             return message
@@ -198,7 +195,7 @@ class HTTPLink(Link):
 class ClientSession:
     """A session with the server behind `link`. `id` is None when the server has given it none."""
 
-    def __init__(self, link: HTTPLink, id: str | None, facts: Facts) -> None:
+    def __init__(self, link: HTTPLink, id: str | None, facts: versions.Facts) -> None:
         self._link = link
         self._facts = facts
         self._own = {http_headers.PROTOCOL_VERSION_HEADER: facts.version} if facts.version_header else {}
@@ -206,9 +203,9 @@ class ClientSession:
             self._own[http_headers.SESSION_HEADER] = id
         self.headers: Mapping[str, str] = {**answers.TO_POST, **self._own}
         """The headers of every POST."""
-        receiver, sender = link.receiver, Sender(kind="http")
-        self._channel = Channel(self._send, lambda asked: receiver.answer(asked.request), receiver.hear, sender)
-        self._background = Background()
+        receiver, sender = link.receiver, base.Sender(kind="http")
+        self._channel = channel.Channel(self._send, lambda asked: receiver.answer(asked.request), receiver.hear, sender)
+        self._background = tasks.Background()
         self._opened = asyncio.Event()
 
     async def listen(self) -> None:
@@ -229,7 +226,7 @@ class ClientSession:
 
     def cancel(self, id: RequestId, method: str, reason: str) -> None:
         """Tell the server that nobody waits for a request any more, if closing its stream does not say so."""
-        note = cancellation(id, method, reason)
+        note = exchanges.cancellation(id, method, reason)
         if note is not None and not self._facts.closed_stream_cancels:
             self._send(note)
 
@@ -277,7 +274,7 @@ class ClientSession:
 
     async def take(self, message: Message) -> None:
         """Act on a message that answers no request of ours."""
-        if isinstance(message, Notification) and message.method != CANCELLED.name:
+        if isinstance(message, Notification) and message.method != notifications.CANCELLED.name:
             await self._link.receiver.hear(message)
         else:
             self._channel.take(message)
@@ -297,7 +294,7 @@ class ClientSession:
         url = self._link.endpoint.url
         try:
             async with asyncio.timeout(POST_SECONDS):
-                with await self._link.post(self.headers, written(message)) as response:
+                with await self._link.post(self.headers, channel.written(message)) as response:
                     await answers.refusal(url, response)
         except (MCPError, TimeoutError) as error:
             log.warning("could not send a message to %s: %s", url, str(error) or f"no answer within {POST_SECONDS:g} s")

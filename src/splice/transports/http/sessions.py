@@ -25,7 +25,7 @@ from splice.rules.http.headers import EVENT_STREAM, Headers, accepts, named_vers
 from splice.rules.http.origins import Refusal
 from splice.rules.sessions import Session
 from splice.transports.base import Sender, Service
-from splice.transports.channel import Channel, ChannelExchange, written
+from splice.transports.channel import Channel, ChannelExchange, ignore, written
 from splice.transports.http.stream import EventStream, PushStream
 from splice.transports.http.visits import Visit
 
@@ -47,10 +47,6 @@ _SENDER = Sender(kind="http")
 """Stands for nobody: each exchange names the sender of its own POST."""
 
 
-async def _unheard(note: Notification) -> None:
-    """Take a notification from the channel: there is none, as each POST hands its own to the service."""
-
-
 class HTTPSession:
     """One session: its state, the requests in flight in it, and its own stream."""
 
@@ -62,7 +58,9 @@ class HTTPSession:
         self.stream = PushStream()
         """Carries what belongs to no request, over the newest GET that is open."""
         self.session = Session(id=id, principal=principal, push=push)
-        self.channel = Channel(push, sessions.serve, _unheard, _SENDER)
+        self.channel = Channel(
+            push, sessions.serve, ignore, _SENDER
+        )  # each POST hands its notifications to the service
         self.used = 0.0
         """When it was last used, by `time.monotonic`."""
         self.useful = False
