@@ -44,7 +44,7 @@ ID_BYTES = 24
 _NOT_FOUND = "Session not found: it ended, expired, or lives in another worker process; send `initialize` again"
 
 _SENDER = Sender(kind="http")
-"""Stands for nobody: each exchange names the sender of its own POST."""
+"""Stands for nobody: each exchange names the sender of its own POST, which hands its notifications to the service."""
 
 
 class HTTPSession:
