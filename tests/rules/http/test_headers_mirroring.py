@@ -159,6 +159,31 @@ def test_a_broken_rule_is_named(bad: dict[str, Any], rule: str) -> None:
         header_parameters(bad)
 
 
+class Watched(str):
+    """A name that counts how often names are compared."""
+
+    __slots__ = ()
+    compared = 0
+
+    def lower(self) -> "Watched":
+        return Watched(super().lower())
+
+    def __eq__(self, other: object) -> bool:
+        Watched.compared += 1
+        assert Watched.compared <= MANY, "every name is compared to all the others"
+        return super().__eq__(other)
+
+    __hash__ = str.__hash__
+
+
+MANY = 50_000
+
+
+def test_many_marked_properties_are_read_in_one_pass() -> None:
+    found = header_parameters(schema(**{f"p{place}": marked(Watched(f"P{place}")) for place in range(MANY)}))
+    assert len(found) == MANY
+
+
 @pytest.mark.parametrize("odd", [5, "text", True, None, [5], [[{}]], {"a": 5}, {"a": [None]}, ["#"]])
 @pytest.mark.parametrize("keyword", ["allOf", "items", "properties", "$defs", "dependencies", "if", "$ref", "type"])
 def test_no_shape_is_trusted(keyword: str, odd: Any) -> None:

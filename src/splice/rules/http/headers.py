@@ -33,7 +33,7 @@ MAX_HEADER_INTEGER = 2**53 - 1
 Designations: TypeAlias = Mapping[tuple[str, ...], str]
 """Which arguments headers mirror: path of the argument -> name behind `Mcp-Param-`."""
 
-_OPEN, _CLOSE = "=?base64?", "?="
+_ENCODED = re.compile(r"=\?base64\?(.*)\?=")
 _BLANKS = " \t"
 _ARRIVED = {name: name.lower().encode() for name in (PROTOCOL_VERSION_HEADER, METHOD_HEADER, NAME_HEADER)}
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -79,7 +79,7 @@ def accepts(accept: bytes | None, *media: str) -> bool:
 
 def is_plain(value: str) -> bool:
     """Tell whether a text can be a header value as it is."""
-    return value.isascii() and value.isprintable() and value == value.strip() and not _is_sentinel(value)
+    return value.isascii() and value.isprintable() and value == value.strip() and not _ENCODED.fullmatch(value)
 
 
 def check_header(name: Any, value: Any) -> None:
@@ -92,15 +92,11 @@ def check_header(name: Any, value: Any) -> None:
         raise ValueError(f"the value of the header {name} has line breaks, control characters or blanks around it")
 
 
-def _is_sentinel(value: str) -> bool:
-    return value.startswith(_OPEN) and value.endswith(_CLOSE) and len(value) >= len(_OPEN) + len(_CLOSE)
-
-
 def encode_header(value: str) -> str:
     """Write any text as a header value: as it is where that is safe, else as the base64 of its UTF-8."""
     if is_plain(value):
         return value
-    return _OPEN + b2a_base64(value.encode(), newline=False).decode() + _CLOSE
+    return f"=?base64?{b2a_base64(value.encode(), newline=False).decode()}?="
 
 
 def decode_header(value: str) -> str:
@@ -108,10 +104,10 @@ def decode_header(value: str) -> str:
     value = value.strip(_BLANKS)
     if not value.isascii() or not value.replace("\t", " ").isprintable():
         raise ValueError("contains characters that do not belong in a header")
-    if not _is_sentinel(value):
+    if (encoded := _ENCODED.fullmatch(value)) is None:
         return value
     try:
-        return a2b_base64(value[len(_OPEN) : -len(_CLOSE)].encode(), strict_mode=True).decode()
+        return a2b_base64(encoded[1], strict_mode=True).decode()
     except (NotBase64, UnicodeDecodeError):
         raise ValueError("is not the base64 of UTF-8 text") from None
 
@@ -135,10 +131,8 @@ def named_version(headers: Headers) -> str | None:
     raw = headers.raw(b"mcp-protocol-version")
     version = None if raw is None else raw.decode("latin-1").strip()
     if version is not None and version not in HANDSHAKE_VERSIONS:
-        raise UnsupportedProtocolVersion(
-            f"MCP-Protocol-Version {version[:40]!a} is none of the versions served here: {', '.join(VERSIONS)}",
-            {"supported": list(VERSIONS), "requested": version[:40]},
-        )
+        why = f"MCP-Protocol-Version {version[:40]!a} is none of the versions served here: {', '.join(VERSIONS)}"
+        raise UnsupportedProtocolVersion(why, {"supported": list(VERSIONS), "requested": version[:40]})
     return version
 
 
@@ -182,23 +176,23 @@ def header_parameters(schema: Mapping[str, Any]) -> dict[tuple[str, ...], str]:
     Raises `ValueError` naming the broken rule, for which the whole tool is to be left out.
     """
     found: dict[tuple[str, ...], str] = {}
-    for path, marked, reachable in _marked(schema, (), True):
+    used: set[str] = set()
+    for path, marked, direct in _marked(schema, (), True):
         name, where = marked[_MARK], "/".join(path) or "the schema itself"
-        if not reachable or not path:
+        if not direct or not path:
             raise ValueError(f"{_MARK} at {where}: only chains of `properties` may lead to it")
         if not isinstance(name, str) or not _TOKEN.fullmatch(name):
             raise ValueError(f"{_MARK} at {where}: {name!r} is empty, or has characters that no header name may have")
         if marked.get("type") not in _TYPES:
             raise ValueError(f"{_MARK} at {where}: the type must be one of {', '.join(_TYPES)}")
-        if name.lower() in map(str.lower, found.values()):
+        if name.lower() in used:
             raise ValueError(f"{_MARK} {name!r} is used twice (the case of letters does not count)")
+        used.add(name.lower())
         found[path] = name
     return found
 
 
-def _marked(
-    schema: Any, path: tuple[str, ...], reachable: bool
-) -> Iterator[tuple[tuple[str, ...], dict[str, Any], bool]]:
+def _marked(schema: Any, path: tuple[str, ...], direct: bool) -> Iterator[tuple[tuple[str, ...], dict[str, Any], bool]]:
     """Walk a schema: every object with the mark, with its place, and whether `properties` alone lead there.
 
     What sits under other keywords is walked whatever it is: lists, maps of schemas, keywords that nobody knows.
@@ -208,11 +202,11 @@ def _marked(
             yield from _marked(each, path, False)
     keywords = _object(schema)
     if _MARK in keywords:
-        yield path, keywords, reachable
+        yield path, keywords, direct
     for keyword, value in keywords.items():
         if keyword == "properties":
             for name, each in _object(value).items():
-                yield from _marked(each, (*path, name), reachable)
+                yield from _marked(each, (*path, name), direct)
         elif keyword not in _DATA:
             yield from _marked(value, (*path, keyword), False)
 
