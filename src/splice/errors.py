@@ -177,9 +177,7 @@ class URLElicitationRequired(RPCError, code=URL_ELICITATION_REQUIRED):
 
     def __init__(self, message: str, data: Any = None, *, code: int | None = None) -> None:
         if code is None and not (isinstance(data, dict) and data.get("elicitations")):  # pyright: ignore[reportUnknownMemberType]  # any JSON may stand there
-            raise TypeError(
-                'URLElicitationRequired needs data={"elicitations": [...]}: the URLs that the user has to visit'
-            )
+            raise TypeError('URLElicitationRequired needs data={"elicitations": [...]}: the URLs to be visited')
         super().__init__(message, data, code=code)
 
 

@@ -5,12 +5,11 @@ https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/comple
 
 from typing import Annotated, ClassVar, Literal
 
-from splice.protocol.methods import Method
+from splice.protocol import methods, wire
 from splice.protocol.versions import V2025_06_18, Since
-from splice.protocol.wire import Params, Result, Span, Wire
 
 
-class PromptReference(Wire, tag_field="type", tag="ref/prompt", kw_only=True):
+class PromptReference(wire.Wire, tag_field="type", tag="ref/prompt", kw_only=True):
     """Names a prompt whose argument is to be completed."""
 
     type: ClassVar[Literal["ref/prompt"]] = "ref/prompt"
@@ -22,7 +21,7 @@ class PromptReference(Wire, tag_field="type", tag="ref/prompt", kw_only=True):
     """Its name for people."""
 
 
-class ResourceTemplateReference(Wire, tag_field="type", tag="ref/resource", kw_only=True):
+class ResourceTemplateReference(wire.Wire, tag_field="type", tag="ref/resource", kw_only=True):
     """Names a resource template whose variable is to be completed."""
 
     type: ClassVar[Literal["ref/resource"]] = "ref/resource"
@@ -31,7 +30,7 @@ class ResourceTemplateReference(Wire, tag_field="type", tag="ref/resource", kw_o
     """The URI template, or a URI."""
 
 
-class CompletionArgument(Wire, kw_only=True):
+class CompletionArgument(wire.Wire, kw_only=True):
     """The argument to be completed."""
 
     name: str
@@ -41,16 +40,16 @@ class CompletionArgument(Wire, kw_only=True):
     """The text typed so far."""
 
 
-class CompletionContext(Wire, kw_only=True):
+class CompletionContext(wire.Wire, kw_only=True):
     """The arguments known already."""
 
-    span: ClassVar[Span] = (Since(V2025_06_18),)
+    span: ClassVar[wire.Span] = (Since(V2025_06_18),)
 
     arguments: dict[str, str] | None = None
     """The other arguments."""
 
 
-class CompleteParams(Params, kw_only=True):
+class CompleteParams(wire.Params, kw_only=True):
     """Params of `completion/complete`."""
 
     ref: PromptReference | ResourceTemplateReference
@@ -63,7 +62,7 @@ class CompleteParams(Params, kw_only=True):
     """The arguments known already."""
 
 
-class Completion(Wire, kw_only=True):
+class Completion(wire.Wire, kw_only=True):
     """Proposals, the best first."""
 
     values: list[str]
@@ -76,11 +75,11 @@ class Completion(Wire, kw_only=True):
     """There are more, known or not how many."""
 
 
-class CompleteResult(Result, kw_only=True):
+class CompleteResult(wire.Result, kw_only=True):
     """The result of `completion/complete`."""
 
     completion: Completion
     """The proposals."""
 
 
-COMPLETE = Method(name="completion/complete", params=CompleteParams, result=CompleteResult)
+COMPLETE = methods.Method(name="completion/complete", params=CompleteParams, result=CompleteResult)

@@ -24,9 +24,7 @@ import msgspec
 from msgspec import Raw, Struct, ValidationError
 from msgspec.structs import fields
 
-from splice.protocol.content import EmbeddedResource, ResourceContents, UnknownContent
-from splice.protocol.jsonrpc import NULL, Remark
-from splice.protocol.wire import Hints, PageResult
+from splice.protocol import content, jsonrpc, wire
 
 MAX_CHANGES = 10_000
 """How many faults of one text are put right. Each costs more time than a hundred members that fit."""
@@ -63,7 +61,7 @@ class Remarks:
             self._log.warning("the server breaks the rules of the protocol: %s", remark)
 
 
-def read(text: bytes | Raw, kind: type[T], remark: Remark | None = None, where: str = "$") -> T:
+def read(text: bytes | Raw, kind: type[T], remark: jsonrpc.Remark | None = None, where: str = "$") -> T:
     """Read JSON that does not fit `kind`, and stands at `where`. Raises what `msgspec.json.decode` raises."""
     left = iter(range(MAX_CHANGES))
 
@@ -76,7 +74,7 @@ def read(text: bytes | Raw, kind: type[T], remark: Remark | None = None, where: 
     return cast("T", _value(text, kind, where, change))
 
 
-def _value(text: bytes | Raw, kind: Any, where: str, remark: Remark) -> Any:
+def _value(text: bytes | Raw, kind: Any, where: str, remark: jsonrpc.Remark) -> Any:
     """Read a value of any type: as it is, or part by part if that fails."""
     try:
         return _decode(text, kind, where)
@@ -96,42 +94,42 @@ def _value(text: bytes | Raw, kind: Any, where: str, remark: Remark) -> Any:
     return value
 
 
-def _object(text: bytes | Raw, structs: list[type[Struct]], where: str, remark: Remark) -> Any:
+def _object(text: bytes | Raw, structs: list[type[Struct]], where: str, remark: jsonrpc.Remark) -> Any:
     """Read an object as the one Struct that it may be, or as that of its `type`."""
     members = _decode(text, dict[str, Raw], where)
     if len(structs) == 1:
         return _struct(members, structs[0], where, remark)
-    tag = _decode(members.get("type", NULL), str, f"{where}.type")
+    tag = _decode(members.get("type", jsonrpc.NULL), str, f"{where}.type")
     for kind in structs:
         if kind.__struct_config__.tag == tag:
             return _struct(members, kind, where, remark)
-    if EmbeddedResource not in structs:
+    if content.EmbeddedResource not in structs:
         raise ValidationError(f"Invalid value {tag[:_SHOWN_BYTES]!a} - at `{where}.type`")
     remark(f"content of the unknown type {tag[:_SHOWN_BYTES]!a} - at `{where}`: kept as it is")
-    return UnknownContent(msgspec.json.decode(text))
+    return content.UnknownContent(msgspec.json.decode(text))
 
 
-def _struct(members: dict[str, Raw], kind: type[Struct], where: str, remark: Remark) -> Any:
+def _struct(members: dict[str, Raw], kind: type[Struct], where: str, remark: jsonrpc.Remark) -> Any:
     """Build a Struct of the members that came."""
     for name, value in getattr(kind, "assumed", {}).items():
-        if members.get(name, NULL) == NULL:
+        if members.get(name, jsonrpc.NULL) == jsonrpc.NULL:
             members[name] = value
             remark(f"no `{name}` - at `{where}`: read as {bytes(value).decode()}")
-    if kind is ResourceContents and members.keys() >= {"text", "blob"}:
+    if kind is content.ResourceContents and members.keys() >= {"text", "blob"}:
         del members["blob"]
         remark(f"both `text` and `blob` - at `{where}`: read as text")
     values: dict[str, Any] = {}
     for field in _fields(kind):
-        text, path = members.get(field.encode_name, NULL), f"{where}.{field.encode_name}"
-        if text == NULL and not field.required:
+        text, path = members.get(field.encode_name, jsonrpc.NULL), f"{where}.{field.encode_name}"
+        if text == jsonrpc.NULL and not field.required:
             continue
         if field.encode_name not in members:
             raise ValidationError(f"Object missing required field `{field.encode_name}` - at `{where}`")
         try:
-            listed = issubclass(kind, PageResult) and get_origin(field.type) is list
+            listed = issubclass(kind, wire.PageResult) and get_origin(field.type) is list
             values[field.name] = (_usable if listed else _value)(text, field.type, path, remark)
         except ValidationError as error:
-            if field.required or not (issubclass(kind, Hints) or field.name in _CACHING):
+            if field.required or not (issubclass(kind, wire.Hints) or field.name in _CACHING):
                 raise
             remark(f"{error}: left out")
     try:
@@ -140,7 +138,7 @@ def _struct(members: dict[str, Raw], kind: type[Struct], where: str, remark: Rem
         raise ValidationError(f"{error} - at `{where}`") from None
 
 
-def _usable(text: Raw, kind: Any, where: str, remark: Remark) -> list[Any]:
+def _usable(text: Raw, kind: Any, where: str, remark: jsonrpc.Remark) -> list[Any]:
     """Read a list without the items that cannot be used."""
     found: list[Any] = []
     for path, each in _items(text, where):

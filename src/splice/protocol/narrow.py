@@ -16,9 +16,7 @@ from typing import Annotated, Any, TypeAlias, TypeVar, cast, get_args, get_origi
 from msgspec import Struct
 from msgspec.structs import fields, replace
 
-from splice.protocol import content
-from splice.protocol.questions import CreateMessageParams, ElicitParams, SamplingMessage, Spoken
-from splice.protocol.versions import FACTS, covers
+from splice.protocol import content, questions, versions
 
 T = TypeVar("T")
 
@@ -44,20 +42,20 @@ def _step(kind: type, version: str) -> Step | None:
     """Compile the step for a class, or None when the version has all of it."""
     if not issubclass(kind, Struct):
         return None
-    if issubclass(kind, LaterBlock) and not covers(kind.span, version):
+    if issubclass(kind, LaterBlock) and not versions.covers(kind.span, version):
         return partial(_as_text, version=version)
     gone: list[str] = []
     steps: list[tuple[str, Step]] = []
     for field in fields(kind):
-        if not covers(_marks(field.type), version):
+        if not versions.covers(_marks(field.type), version):
             gone.append(field.name)
         elif _lacks(field.type, version):
             steps.append((field.name, partial(_each, version)))
-    if issubclass(kind, Spoken) and not FACTS[version].sampling_tools:
+    if issubclass(kind, questions.Spoken) and not versions.FACTS[version].sampling_tools:
         steps.append(("content", _one_block))
-    if kind is CreateMessageParams and not FACTS[version].sampling_tools:
+    if kind is questions.CreateMessageParams and not versions.FACTS[version].sampling_tools:
         steps.insert(0, ("messages", _messages))
-    if kind is ElicitParams and not FACTS[version].rich_forms:
+    if kind is questions.ElicitParams and not versions.FACTS[version].rich_forms:
         steps.append(("requested_schema", partial(_plain_form, version)))
     return partial(_struct, gone, steps) if gone or steps else None
 
@@ -67,7 +65,7 @@ def _lacks(annotation: Any, version: str) -> bool:
     if isinstance(annotation, type):
         return _step(annotation, version) is not None
     inner = [annotation.__origin__] if get_origin(annotation) is Annotated else get_args(annotation)
-    return not covers(_marks(annotation), version) or any(_lacks(each, version) for each in inner)
+    return not versions.covers(_marks(annotation), version) or any(_lacks(each, version) for each in inner)
 
 
 def _marks(annotation: Any) -> tuple[object, ...]:
@@ -91,7 +89,7 @@ def _each(version: str, value: Struct | list[Any] | None) -> Any:
     return value if all(map(is_, value, new)) else new
 
 
-def _messages(messages: list[SamplingMessage]) -> list[SamplingMessage]:
+def _messages(messages: list[questions.SamplingMessage]) -> list[questions.SamplingMessage]:
     """Give each block a message of its own."""
     if not any(isinstance(message.content, list) for message in messages):
         return messages

@@ -12,12 +12,10 @@ from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 from msgspec import field
 
+from splice.protocol import jsonrpc, methods, wire
 from splice.protocol.content import Role, SamplingBlock, TextContent, ToolResultContent, ToolUseContent
-from splice.protocol.jsonrpc import NULL, MaybeRaw
-from splice.protocol.methods import Method, Note
 from splice.protocol.tools import TaskMetadata, Tool
 from splice.protocol.versions import V2025_06_18, V2025_11_25, V2026_07_28, Since, Until
-from splice.protocol.wire import LaterMeta, Meta, NoParams, NoteParams, Params, Span, Wire
 
 ElicitValue: TypeAlias = str | int | float | bool | list[str] | None
 """A value that a field of a form may hold."""
@@ -26,14 +24,14 @@ SamplingContent: TypeAlias = SamplingBlock | Annotated[list[SamplingBlock], Sinc
 """One block, or several."""
 
 
-class ModelHint(Wire, kw_only=True):
+class ModelHint(wire.Wire, kw_only=True):
     """A wish for a model."""
 
     name: str | None = None
     """Part of a model's name, or of a family's."""
 
 
-class ModelPreferences(Wire, kw_only=True):
+class ModelPreferences(wire.Wire, kw_only=True):
     """Wishes for the choice of a model. The client decides."""
 
     hints: list[ModelHint] | None = None
@@ -49,16 +47,16 @@ class ModelPreferences(Wire, kw_only=True):
     """How much ability matters, from 0 to 1."""
 
 
-class ToolChoice(Wire, kw_only=True):
+class ToolChoice(wire.Wire, kw_only=True):
     """Whether the model uses tools."""
 
-    span: ClassVar[Span] = (Since(V2025_11_25),)
+    span: ClassVar[wire.Span] = (Since(V2025_11_25),)
 
     mode: Literal["auto", "required", "none"] | None = None
     """As it likes, at least once, or not at all. As it likes when absent."""
 
 
-class Spoken(Wire, kw_only=True):
+class Spoken(wire.Wire, kw_only=True):
     """Something that is said, by a model or to it."""
 
     role: Role
@@ -80,7 +78,7 @@ class SamplingMessage(Spoken, kw_only=True):
     """Metadata. Keys with a reserved prefix belong to the specification."""
 
 
-class CreateMessageParams(Params, kw_only=True):
+class CreateMessageParams(wire.Params, kw_only=True):
     """Params of `sampling/createMessage`: the server wants a model's answer."""
 
     messages: list[SamplingMessage]
@@ -116,7 +114,7 @@ class CreateMessageParams(Params, kw_only=True):
     task: Annotated[TaskMetadata | None, Since(V2025_11_25), Until(V2025_11_25)] = None
     """Run it as a task."""
 
-    meta: Annotated[MaybeRaw, Until(V2025_11_25)] = field(default=None, name="_meta")
+    meta: Annotated[jsonrpc.MaybeRaw, Until(V2025_11_25)] = field(default=None, name="_meta")
     """Metadata. Keys with a reserved prefix belong to the specification."""
 
 
@@ -155,10 +153,10 @@ class CreateMessageResult(Spoken, kw_only=True):
         return "\n".join(block.text for block in self.blocks if isinstance(block, TextContent))
 
 
-class ElicitParams(Params, kw_only=True):
+class ElicitParams(wire.Params, kw_only=True):
     """Params of `elicitation/create`: the server asks the user, by a form or by sending them to a URL."""
 
-    span: ClassVar[Span] = (Since(V2025_06_18),)
+    span: ClassVar[wire.Span] = (Since(V2025_06_18),)
 
     mode: Annotated[Literal["form", "url"] | None, Since(V2025_11_25)] = None
     """Which of the two. A form when absent."""
@@ -178,7 +176,7 @@ class ElicitParams(Params, kw_only=True):
     task: Annotated[TaskMetadata | None, Since(V2025_11_25), Until(V2025_11_25)] = None
     """Run it as a task."""
 
-    meta: Annotated[MaybeRaw, Until(V2025_11_25)] = field(default=None, name="_meta")
+    meta: Annotated[jsonrpc.MaybeRaw, Until(V2025_11_25)] = field(default=None, name="_meta")
     """Metadata. Keys with a reserved prefix belong to the specification."""
 
     def __post_init__(self) -> None:
@@ -191,10 +189,10 @@ class ElicitParams(Params, kw_only=True):
             raise ValueError("Elicitation by form needs `requestedSchema`")
 
 
-class ElicitResult(Wire, kw_only=True):
+class ElicitResult(wire.Wire, kw_only=True):
     """The result of `elicitation/create`: what the user did."""
 
-    span: ClassVar[Span] = (Since(V2025_06_18),)
+    span: ClassVar[wire.Span] = (Since(V2025_06_18),)
 
     action: Literal["accept", "decline", "cancel"]
     """Answered, refused, or went away without a choice."""
@@ -206,7 +204,7 @@ class ElicitResult(Wire, kw_only=True):
     """Metadata. Keys with a reserved prefix belong to the specification."""
 
 
-class Root(LaterMeta, kw_only=True):
+class Root(wire.LaterMeta, kw_only=True):
     """A place the server may work in."""
 
     uri: str
@@ -216,7 +214,7 @@ class Root(LaterMeta, kw_only=True):
     """A name for people."""
 
 
-class ListRootsResult(Wire, kw_only=True):
+class ListRootsResult(wire.Wire, kw_only=True):
     """The result of `roots/list`."""
 
     roots: list[Root]
@@ -226,27 +224,27 @@ class ListRootsResult(Wire, kw_only=True):
     """Metadata. Keys with a reserved prefix belong to the specification."""
 
 
-class InputRequest(Wire, kw_only=True):
+class InputRequest(wire.Wire, kw_only=True):
     """One thing a server asks for inside a result: a request without an id."""
 
-    span: ClassVar[Span] = (Since(V2026_07_28),)
+    span: ClassVar[wire.Span] = (Since(V2026_07_28),)
 
     method: str
     """One of the server's methods."""
 
-    params: MaybeRaw = None
+    params: jsonrpc.MaybeRaw = None
     """The params of that method, not yet read or already written."""
 
     def __post_init__(self) -> None:
         """Read null as absent."""
-        if self.params == NULL:
+        if self.params == jsonrpc.NULL:
             self.params = None
 
 
-class InputRequiredResult(Meta, tag_field="resultType", tag="input_required", kw_only=True):
+class InputRequiredResult(wire.Meta, tag_field="resultType", tag="input_required", kw_only=True):
     """A result that says: answer these first, then send the request again."""
 
-    span: ClassVar[Span] = (Since(V2026_07_28),)
+    span: ClassVar[wire.Span] = (Since(V2026_07_28),)
     result_type: ClassVar[Literal["input_required"]] = "input_required"
 
     input_requests: dict[str, InputRequest] | None = None
@@ -261,23 +259,23 @@ class InputRequiredResult(Meta, tag_field="resultType", tag="input_required", kw
             raise ValueError("An input_required result needs `inputRequests` or `requestState`")
 
 
-class ElicitationCompleteParams(NoteParams, kw_only=True):
+class ElicitationCompleteParams(wire.NoteParams, kw_only=True):
     """Params of `notifications/elicitation/complete`: the user did what was to be done at the URL."""
 
-    span: ClassVar[Span] = (Since(V2025_11_25), Until(V2025_11_25))
+    span: ClassVar[wire.Span] = (Since(V2025_11_25), Until(V2025_11_25))
 
     elicitation_id: str
     """Which elicitation."""
 
 
-CREATE_MESSAGE = Method(
+CREATE_MESSAGE = methods.Method(
     name="sampling/createMessage", params=CreateMessageParams, result=CreateMessageResult, until=V2025_11_25
 )
-ROOTS_LIST = Method(name="roots/list", params=NoParams, result=ListRootsResult, until=V2025_11_25)
-ROOTS_CHANGED = Note(name="notifications/roots/list_changed", params=NoteParams, until=V2025_11_25)
-ELICIT = Method(
+ROOTS_LIST = methods.Method(name="roots/list", params=wire.NoParams, result=ListRootsResult, until=V2025_11_25)
+ROOTS_CHANGED = methods.Note(name="notifications/roots/list_changed", params=wire.NoteParams, until=V2025_11_25)
+ELICIT = methods.Method(
     name="elicitation/create", params=ElicitParams, result=ElicitResult, since=V2025_06_18, until=V2025_11_25
 )
-ELICITATION_COMPLETE = Note(
+ELICITATION_COMPLETE = methods.Note(
     name="notifications/elicitation/complete", params=ElicitationCompleteParams, since=V2025_11_25, until=V2025_11_25
 )

@@ -192,13 +192,16 @@ def _why_unmatchable(elements: list[_Element]) -> str:
 
 
 def _values(found: Iterable[tuple[_Run, str | None]]) -> dict[str, str] | None:
-    """Decode what was found; a variable that occurs twice must have one value."""
+    """Decode what was found, which must be escaped UTF-8; a variable that occurs twice must have one value."""
     values: dict[str, str] = {}
     for run, text in found:
         if text is None:
             continue
-        value = _unescape(text)
-        if value is None or "\0" in value:
+        try:
+            value = unquote(text, errors="strict")
+        except UnicodeDecodeError:
+            return None
+        if _BAD_ESCAPE.search(text) or "\0" in value:
             return None
         if run.is_segment and (value in (".", "..") or "/" in value or "\\" in value):
             return None
@@ -210,13 +213,3 @@ def _values(found: Iterable[tuple[_Run, str | None]]) -> dict[str, str] | None:
 def _escape(text: str) -> str:
     """Percent-encode what may not stand in a URI; reserved characters and escapes are kept."""
     return quote(text, safe=":/?#[]@!$&'()*+,;=%")
-
-
-def _unescape(text: str) -> str | None:
-    """Decode percent escapes; None when they are malformed or not UTF-8."""
-    if _BAD_ESCAPE.search(text):
-        return None
-    try:
-        return unquote(text, errors="strict")
-    except UnicodeDecodeError:
-        return None

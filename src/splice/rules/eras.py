@@ -19,27 +19,24 @@ from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from splice.errors import InvalidParams, LocalProtocolError, MethodNotFound, UnsupportedProtocolVersion
-from splice.protocol import lifecycle
+from splice.protocol import lifecycle, notifications, questions, versions, wire
 from splice.protocol.capabilities import ClientCapabilities
 from splice.protocol.jsonrpc import NULL, Request, RequestId, raw
-from splice.protocol.lifecycle import META_CLIENT_CAPABILITIES, META_PROTOCOL_VERSION, RequestMeta
 from splice.protocol.methods import UNREADABLE, Method, Note
 from splice.protocol.narrow import narrow
-from splice.protocol.notifications import LoggingLevel
-from splice.protocol.questions import InputRequest
-from splice.protocol.versions import FACTS, HANDSHAKE_VERSIONS, LATEST_HANDSHAKE, MODERN_VERSIONS, Facts
-from splice.protocol.wire import CacheableResult, Implementation, Meta, Params, Result, RetryParams
 from splice.rules.journal import Journal
 from splice.rules.meta import TOKEN, members_of
 from splice.rules.sessions import Declared, Session
 
 R = TypeVar("R", bound=Struct)
 
+_CARRIED = f"params._meta must carry {lifecycle.META_PROTOCOL_VERSION} and {lifecycle.META_CLIENT_CAPABILITIES}"
+
 
 class Suspend(BaseException):
     """Ends the run of a handler that waits for the client's answers."""
 
-    def __init__(self, requests: dict[str, InputRequest]) -> None:
+    def __init__(self, requests: dict[str, questions.InputRequest]) -> None:
         super().__init__(", ".join(requests))
         self.requests = requests
 
@@ -49,19 +46,19 @@ class Stamp:
 
     __slots__ = ("_info", "_meta", "capabilities", "log_level", "version")
 
-    def __init__(self, version: str, capabilities: ClientCapabilities, info: Implementation) -> None:
+    def __init__(self, version: str, capabilities: ClientCapabilities, info: wire.Implementation) -> None:
         self.version = version
         self.capabilities = narrow(capabilities, version)
         self._info = info
-        self.log_level: LoggingLevel | None = None
-        self._meta: dict[LoggingLevel | None, Raw] = {}
+        self.log_level: notifications.LoggingLevel | None = None
+        self._meta: dict[notifications.LoggingLevel | None, Raw] = {}
 
     def meta(self) -> Raw:
         """Write the `_meta` that every modern request carries; the same bytes until the log level changes."""
         level = self.log_level
         if level not in self._meta:
-            said = RequestMeta(protocol_version=self.version, client_capabilities=self.capabilities, log_level=level)
-            said.client_info = narrow(self._info, self.version)
+            said = lifecycle.RequestMeta(protocol_version=self.version, client_capabilities=self.capabilities)
+            said.client_info, said.log_level = narrow(self._info, self.version), level
             self._meta[level] = raw(said)
         return self._meta[level]
 
@@ -69,21 +66,18 @@ class Stamp:
 class _Legacy:
     """The verbs up to 2025-11-25: a session knows version, capabilities and log level."""
 
-    def admit(self, row: Method[Any, Any] | None, meta: RequestMeta, session: Session | None) -> Declared:  # noqa: ARG002
+    def admit(self, row: Method[Any, Any] | None, meta: lifecycle.RequestMeta, session: Session | None) -> Declared:  # noqa: ARG002
         """Decide whether a request may run. `row` is None for a method that is not answered. Raises `RPCError`."""
         declared = None if session is None else session.declared
         if declared is None:
             if row is None or row.name not in _BEFORE_OPENING:
-                raise InvalidParams(
-                    f"Not initialized: params._meta must carry {META_PROTOCOL_VERSION} and {META_CLIENT_CAPABILITIES}, "
-                    "or the client must send `initialize` first"
-                )
+                raise InvalidParams(f"Not initialized: {_CARRIED}, or the client must send `initialize` first")
             declared = _NEWCOMER
         elif session is not None and row is not lifecycle.PING:
             session.ready = True
         return declared
 
-    def finish(self, result: R, facts: Facts, server_info: Any) -> R:  # noqa: ARG002
+    def finish(self, result: R, facts: versions.Facts, server_info: Any) -> R:  # noqa: ARG002
         """Make a result fit the version of the request, without changing the one given."""
         return narrow(result, facts.version)
 
@@ -91,14 +85,14 @@ class _Legacy:
         """Write the `_meta` of a request: what the version demands, a progress token, and keys of the caller's."""
         return _stamped(None, token, more)
 
-    def ask(self, journal: Journal, row: Method[Any, Any], key: str, question: InputRequest) -> Raw | None:  # noqa: ARG002
+    def ask(self, journal: Journal, row: Method[Any, Any], key: str, question: questions.InputRequest) -> Raw | None:  # noqa: ARG002
         """Find the client's answer to a question asked while `row` is answered; None: send it as a request.
 
         Raises `Suspend`, and `LocalProtocolError` where nothing may be asked.
         """
         return journal.find(key, question.method, question.params)
 
-    def suspend(self, requests: dict[str, InputRequest]) -> None:
+    def suspend(self, requests: dict[str, questions.InputRequest]) -> None:
         """Take the questions that a handler returned; when this returns, each is to be sent as a request.
 
         Raises `Suspend`.
@@ -108,32 +102,31 @@ class _Legacy:
 class _Modern:
     """The same verbs since 2026-07-28: every request speaks for itself, and the server never sends one."""
 
-    def admit(self, row: Method[Any, Any] | None, meta: RequestMeta, session: Session | None) -> Declared:  # noqa: ARG002
+    def admit(self, row: Method[Any, Any] | None, meta: lifecycle.RequestMeta, session: Session | None) -> Declared:  # noqa: ARG002
         version, can = meta.protocol_version, meta.client_capabilities
         if version is None or can is None:
-            raise InvalidParams(f"params._meta must carry {META_PROTOCOL_VERSION} and {META_CLIENT_CAPABILITIES}")
-        if version not in MODERN_VERSIONS:
-            raise UnsupportedProtocolVersion(
-                f"Unsupported protocol version: {version}", {"supported": list(MODERN_VERSIONS), "requested": version}
-            )
+            raise InvalidParams(_CARRIED)
+        if version not in versions.MODERN_VERSIONS:
+            data = {"supported": discoverable_versions(), "requested": version}
+            raise UnsupportedProtocolVersion(f"Unsupported protocol version: {version}", data)
         info, level = meta.client_info, meta.log_level
-        return Declared(facts=FACTS[version], capabilities=can, client_info=info, log_level=level)
+        return Declared(facts=versions.FACTS[version], capabilities=can, client_info=info, log_level=level)
 
-    def finish(self, result: R, facts: Facts, server_info: Any) -> R:
+    def finish(self, result: R, facts: versions.Facts, server_info: Any) -> R:
         result = replace(result)  # a copy: it may be the author's own, and be returned again
-        if isinstance(result, Result):
+        if isinstance(result, wire.Result):
             result.result_type = result.result_type or "complete"
-        if isinstance(result, CacheableResult):
+        if isinstance(result, wire.CacheableResult):
             result.ttl_ms = max(result.ttl_ms or 0, 0)
             result.cache_scope = result.cache_scope or "private"
-        if isinstance(result, Meta):
+        if isinstance(result, wire.Meta):
             result.meta = {**(result.meta or {}), lifecycle.META_SERVER_INFO: server_info}
         return narrow(result, facts.version)
 
     def stamp(self, stamp: Stamp, token: RequestId | None, more: Mapping[str, Any] | None) -> Raw | None:
         return _stamped(stamp.meta(), token, more)
 
-    def ask(self, journal: Journal, row: Method[Any, Any], key: str, question: InputRequest) -> Raw | None:
+    def ask(self, journal: Journal, row: Method[Any, Any], key: str, question: questions.InputRequest) -> Raw | None:
         if not row.may_ask:
             raise LocalProtocolError(f"Nothing can be asked while {row.name} is answered")
         answer = journal.find(key, question.method, question.params)
@@ -141,7 +134,7 @@ class _Modern:
             raise Suspend({key: question})
         return answer
 
-    def suspend(self, requests: dict[str, InputRequest]) -> None:
+    def suspend(self, requests: dict[str, questions.InputRequest]) -> None:
         raise Suspend(requests)
 
 
@@ -157,38 +150,38 @@ LEGACY = _Legacy()
 MODERN = _Modern()
 
 _BEFORE_OPENING = frozenset({lifecycle.INITIALIZE.name, lifecycle.PING.name})
-_NEWCOMER = Declared(facts=FACTS[LATEST_HANDSHAKE])
-_ANY = Note(name="", params=Params)
+_NEWCOMER = Declared(facts=versions.FACTS[versions.LATEST_HANDSHAKE])
+_ANY = Note(name="", params=wire.Params)
 
 
-def era_of(facts: Facts) -> Era:
+def era_of(facts: versions.Facts) -> Era:
     """Choose the strategy of a version."""
     return MODERN if facts.request_meta else LEGACY
 
 
 def names_its_version(params: Raw | None) -> bool:
     """Tell whether a request carries its protocol version in its own `_meta`, without reading the rest of it."""
-    if params is None or META_PROTOCOL_VERSION.encode() not in bytes(params):
+    if params is None or lifecycle.META_PROTOCOL_VERSION.encode() not in bytes(params):
         return False
     try:
-        return bool(members_of(members_of(params).get("_meta")).get(META_PROTOCOL_VERSION, NULL) != NULL)
+        return bool(members_of(members_of(params).get("_meta")).get(lifecycle.META_PROTOCOL_VERSION, NULL) != NULL)
     except UNREADABLE:
         return False
 
 
 def is_version_of_requests(version: str) -> bool:
     """Tell whether `version` is one that a request names for itself, so that it belongs to no session."""
-    return version in MODERN_VERSIONS
+    return version in versions.MODERN_VERSIONS
 
 
 def discoverable_versions() -> list[str]:
     """List the versions that `server/discover` answers with."""
-    return list(MODERN_VERSIONS)
+    return list(versions.MODERN_VERSIONS)
 
 
 def handshake_version(offered: str) -> str:
     """Answer the version a client offers in `initialize`: the same if it may be negotiated there, else our latest."""
-    return offered if offered in HANDSHAKE_VERSIONS else LATEST_HANDSHAKE
+    return offered if offered in versions.HANDSHAKE_VERSIONS else versions.LATEST_HANDSHAKE
 
 
 class Admitted(Struct):
@@ -196,11 +189,11 @@ class Admitted(Struct):
 
     era: Era
     params: Any
-    meta: RequestMeta
+    meta: lifecycle.RequestMeta
     declared: Declared
 
 
-Confirm: TypeAlias = Callable[[str | None, Method[Any, Any] | None, Params], None]
+Confirm: TypeAlias = Callable[[str | None, Method[Any, Any] | None, wire.Params], None]
 """Compares what the transport carried beside a request with its body: the version it names, its method's row, params.
 
 Raises `RPCError` when they contradict each other. The row is None for a method that is not answered, or for params that
@@ -215,10 +208,10 @@ def admit(request: Request, session: Session | None, row: Method[Any, Any] | Non
     """
     failed = None
     try:
-        params: Params = (row or _ANY).read_params(request.params)
+        params: wire.Params = (row or _ANY).read_params(request.params)
     except InvalidParams as error:  # a fault of `_meta` is reported before one of the other params
         params, failed = _ANY.read_params(request.params), error
-    meta = RequestMeta.read(params.meta)
+    meta = lifecycle.RequestMeta.read(params.meta)
     confirm(meta.protocol_version, None if failed else row, params)
     # Half of what a modern request carries is enough to be one: it is refused for the version it lacks.
     half = meta.client_capabilities is not None and row is not lifecycle.INITIALIZE
@@ -228,6 +221,6 @@ def admit(request: Request, session: Session | None, row: Method[Any, Any] | Non
         raise MethodNotFound("Method not found")
     if failed is not None:
         raise failed
-    if isinstance(params, RetryParams) and (params.input_responses or params.request_state):
+    if isinstance(params, wire.RetryParams) and (params.input_responses or params.request_state):
         params = narrow(params, declared.facts.version)
     return Admitted(era, params, meta, declared)

@@ -17,9 +17,8 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress
 from typing import Generic, TypeVar
 
 from splice.errors import InternalError, InvalidParams, InvalidRequest, RPCError
+from splice.protocol import lifecycle, notifications
 from splice.protocol.jsonrpc import Notification, RequestId
-from splice.protocol.lifecycle import INITIALIZE
-from splice.protocol.notifications import CANCELLED, PROGRESS, CancelledParams
 
 MAX_IN_FLIGHT = 10_000
 """How many requests of one peer may run at once. More are refused, not queued: answers to questions must get in."""
@@ -44,14 +43,13 @@ class ExchangeTable(Generic[InHandle, OutHandle]):
 
     def accept(self, id: RequestId, handle: InHandle) -> RPCError | None:
         """Enter a request that arrived; None: it may run. The error is the answer to one that may not."""
-        inbound = self._inbound
         if self.closed:
             return InvalidRequest("Invalid request: the connection is being closed")
-        if id in inbound:
+        if id in self._inbound:
             return InvalidRequest("Invalid request: a request with this id is still in flight")
-        if len(inbound) >= MAX_IN_FLIGHT:
+        if len(self._inbound) >= MAX_IN_FLIGHT:
             return InternalError(f"{MAX_IN_FLIGHT} requests are in flight already; wait for some of them")
-        inbound[id] = handle
+        self._inbound[id] = handle
         return None
 
     def finish(self, id: RequestId, handle: InHandle) -> bool:
@@ -68,7 +66,7 @@ class ExchangeTable(Generic[InHandle, OutHandle]):
     def take_cancelled(self, note: Notification) -> InHandle | None:
         """Forget the request that `notifications/cancelled` names. None: it names none that waits for our reply."""
         try:
-            id = CANCELLED.read_params(note.params).request_id
+            id = notifications.CANCELLED.read_params(note.params).request_id
         except InvalidParams:
             return None
         return None if id is None else self.cancel(id)
@@ -108,7 +106,7 @@ class ExchangeTable(Generic[InHandle, OutHandle]):
     def take_progress(self, note: Notification) -> OutHandle | None:
         """Find whom `notifications/progress` concerns. None when it is malformed, or concerns none that runs."""
         try:
-            return self._outbound.get(PROGRESS.read_params(note.params).progress_token)
+            return self._outbound.get(notifications.PROGRESS.read_params(note.params).progress_token)
         except InvalidParams:
             return None
 
@@ -138,6 +136,6 @@ class ExchangeTable(Generic[InHandle, OutHandle]):
 
 def cancellation(id: RequestId, method: str, reason: str) -> Notification | None:
     """Write the notification that nobody waits for a request any more. None: `initialize` may not be cancelled."""
-    if method == INITIALIZE.name:
+    if method == lifecycle.INITIALIZE.name:
         return None
-    return Notification(CANCELLED.name, CancelledParams(request_id=id, reason=reason))
+    return Notification(notifications.CANCELLED.name, notifications.CancelledParams(request_id=id, reason=reason))

@@ -17,9 +17,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from splice.errors import InvalidParams, LocalProtocolError
-from splice.protocol.jsonrpc import raw
-from splice.protocol.methods import UNREADABLE
-from splice.protocol.questions import InputRequest
+from splice.protocol import jsonrpc, methods, questions
 
 log = logging.getLogger("splice.server")
 
@@ -52,7 +50,7 @@ class Journal:
     def __init__(self, state: bytes | None = None, responses: dict[str, Raw] | None = None) -> None:
         try:
             self.page = Page() if state is None else _page_decoder.decode(state)
-        except UNREADABLE:
+        except methods.UNREADABLE:
             raise InvalidParams("requestState is not one this server issued") from None
         self._fresh = dict(responses or {})
         self._order = 0
@@ -102,7 +100,7 @@ class Journal:
         """Keep the answer to a question that was asked in the middle of a run."""
         self.page.answers[key] = answer
 
-    def leave(self, requests: dict[str, InputRequest], note: str) -> None:
+    def leave(self, requests: dict[str, questions.InputRequest], note: str) -> None:
         """Record the questions and the state that a handler returned as `InputRequired`."""
         self.page.note = note
         for key, request in requests.items():
@@ -115,7 +113,7 @@ class Journal:
 
     def record(self, key: str, result: Any) -> Raw:
         """Keep the result of a side effect for later runs."""
-        self.page.done[key] = kept = raw(result)
+        self.page.done[key] = kept = jsonrpc.raw(result)
         return kept
 
     def _forget_from(self, key: str) -> None:
@@ -129,5 +127,5 @@ class Journal:
 
 
 def _digest(method: str, params: Any) -> str:
-    said = b"" if params is None else bytes(raw(params))
+    said = b"" if params is None else bytes(jsonrpc.raw(params))
     return hashlib.blake2b(method.encode() + b"\0" + said, digest_size=12).hexdigest()

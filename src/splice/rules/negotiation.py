@@ -27,12 +27,10 @@ import msgspec
 from msgspec import Struct
 
 from splice import errors
-from splice.errors import RemoteProtocolError, TransportError
-from splice.protocol.jsonrpc import ErrorObject, Failure, Response, Success
-from splice.protocol.lifecycle import DISCOVER, DiscoverResult
+from splice.protocol import jsonrpc, lifecycle
 from splice.protocol.versions import HANDSHAKE_VERSIONS, LATEST_HANDSHAKE, MODERN_VERSIONS, VERSIONS
 
-Outcome: TypeAlias = Response | TransportError | RemoteProtocolError
+Outcome: TypeAlias = jsonrpc.Response | errors.TransportError | errors.RemoteProtocolError
 """What became of the probe: a response, or what was raised instead."""
 
 # What follows from it.
@@ -42,7 +40,7 @@ class Discovered(Struct, frozen=True):
     """Every request names its version: `version`."""
 
     version: str
-    discovery: DiscoverResult
+    discovery: lifecycle.DiscoverResult
 
 
 class Again(Struct, frozen=True):
@@ -77,9 +75,9 @@ def classify(
     outcome: Outcome, wanted: Sequence[str] = MODERN_VERSIONS, *, corrected: bool = False, over_http: bool = False
 ) -> Verdict:
     """Judge a probe. `wanted` are the modern versions to choose from; `corrected`: this was the second one."""
-    if isinstance(outcome, Success):
+    if isinstance(outcome, jsonrpc.Success):
         return _discovered(outcome, wanted)
-    if isinstance(outcome, Failure):
+    if isinstance(outcome, jsonrpc.Failure):
         return _failed(outcome.error, wanted, corrected=corrected)
     if isinstance(outcome, errors.HTTPRefused):
         status = outcome.status
@@ -87,20 +85,20 @@ def classify(
         return (Impossible if tells_nothing else Handshake)(f"the server answered HTTP {status}")
     if isinstance(outcome, errors.RequestTimeout):
         return Impossible("the server did not answer") if over_http else Handshake("the server was silent")
-    return Handshake("the server left" if isinstance(outcome, TransportError) else "the server sent no message")
+    return Handshake("the server left" if isinstance(outcome, errors.TransportError) else "the server sent no message")
 
 
-def _discovered(response: Success, wanted: Sequence[str]) -> Verdict:
+def _discovered(response: jsonrpc.Success, wanted: Sequence[str]) -> Verdict:
     try:
-        discovery = DISCOVER.read_result(response.result, lambda _: None)
-    except RemoteProtocolError:
+        discovery = lifecycle.DISCOVER.read_result(response.result, lambda _: None)
+    except errors.RemoteProtocolError:
         return Handshake("the answer was not a discovery")
     if discovery.result_type not in (None, "complete"):
         return Handshake("the answer was not a discovery")
     return _offered(discovery.supported_versions, wanted, lambda version: Discovered(version, discovery))
 
 
-def _failed(error: ErrorObject, wanted: Sequence[str], *, corrected: bool) -> Verdict:
+def _failed(error: jsonrpc.ErrorObject, wanted: Sequence[str], *, corrected: bool) -> Verdict:
     if error.code in (errors.HEADER_MISMATCH, errors.MISSING_CLIENT_CAPABILITY):
         return Impossible(f"the server refused a correct request: {error.message}")
     if error.code != errors.UNSUPPORTED_PROTOCOL_VERSION:
@@ -124,7 +122,7 @@ def _offered(offered: Sequence[str], wanted: Sequence[str], verdict: Callable[[s
     return Impossible(f"no common protocol version: the server speaks {', '.join(offered)}; we speak {ours}")
 
 
-def offered_in(error: ErrorObject) -> list[str]:
+def offered_in(error: jsonrpc.ErrorObject) -> list[str]:
     """Read the versions that an error says the server supports; none if it names none."""
     try:
         return msgspec.convert(error.data, _Supported).supported
@@ -172,8 +170,7 @@ def accept_counter_offer(answered: str, wanted: Preference) -> str:
     """
     allowed = (wanted.handshake,) if wanted.pinned else HANDSHAKE_VERSIONS
     if answered not in allowed:
-        raise RemoteProtocolError(
-            f"The server answered the handshake with protocol version {answered!r}; "
-            f"we speak {', '.join(map(str, allowed))} there"
-        )
+        ours = ", ".join(map(str, allowed))
+        why = f"The server answered the handshake with protocol version {answered!r}; we speak {ours} there"
+        raise errors.RemoteProtocolError(why)
     return answered

@@ -67,13 +67,15 @@ class Sealer:
 
     def open(self, text: str, bound: bytes, now: float) -> bytes:
         """Return the payload. Raises `SealBroken`."""
-        token, ciphers = _to_bytes(text), self._ciphers
-        key_id, nonce, sealed = token[:_ID_BYTES], token[_ID_BYTES:_SEALED_FROM], token[_SEALED_FROM:]
+        ciphers = self._ciphers
         try:
+            token = urlsafe_b64decode(text + "=" * (-len(text) % 4))
+            key_id, nonce, sealed = token[:_ID_BYTES], token[_ID_BYTES:_SEALED_FROM], token[_SEALED_FROM:]
             content = ciphers[key_id].decrypt(nonce, sealed, bound)
         except Exception:  # noqa: BLE001  # the library's own type would have to be imported to be named
             raise SealBroken from None
-        if int.from_bytes(content[:_EXPIRY_BYTES], "big") <= now * 1000:
+        # Of all spellings of the same bytes, one is accepted.
+        if _to_text(token) != text or int.from_bytes(content[:_EXPIRY_BYTES], "big") <= now * 1000:
             raise SealBroken
         return content[_EXPIRY_BYTES:]
 
@@ -92,14 +94,3 @@ def _derive(key: bytes, purpose: bytes, size: int) -> bytes:
 
 def _to_text(token: bytes) -> str:
     return urlsafe_b64encode(token).rstrip(b"=").decode()
-
-
-def _to_bytes(text: str) -> bytes:
-    """Undo `_to_text`, and only that: of all spellings of the same bytes, one is accepted."""
-    try:
-        token = urlsafe_b64decode(text + "=" * (-len(text) % 4))
-    except ValueError:  # of base64, or of ASCII
-        raise SealBroken from None
-    if _to_text(token) != text:
-        raise SealBroken
-    return token

@@ -11,28 +11,24 @@ import msgspec
 from msgspec import Struct
 
 from splice.errors import InvalidRequest, MissingClientCapability
+from splice.protocol import jsonrpc, notifications, questions, versions, wire
 from splice.protocol.capabilities import ClientCapabilities
-from splice.protocol.jsonrpc import Notification
 from splice.protocol.narrow import narrow
-from splice.protocol.notifications import LoggingLevel
-from splice.protocol.questions import ROOTS_LIST, CreateMessageParams, ElicitParams
-from splice.protocol.versions import FACTS, LATEST_MODERN, Facts
-from splice.protocol.wire import Implementation
 
 NO_CAPABILITIES = ClientCapabilities()
 """Stands for those of a client whose `initialize` nobody remembers. Never changed."""
 
-DEFAULT_LEVEL: LoggingLevel = "info"
+DEFAULT_LEVEL: notifications.LoggingLevel = "info"
 """From which severity on a session hears log messages that never called `logging/setLevel`."""
 
 
 class Declared(Struct, kw_only=True):
     """The version of a request, and what its client declared. Not verified: never base security on it."""
 
-    facts: Facts
+    facts: versions.Facts
     capabilities: ClientCapabilities = msgspec.field(default_factory=ClientCapabilities)
-    client_info: Implementation | None = None
-    log_level: LoggingLevel | None = None
+    client_info: wire.Implementation | None = None
+    log_level: notifications.LoggingLevel | None = None
     """Log messages of this severity and above are wanted; None: none at all."""
 
 
@@ -45,7 +41,7 @@ def require(declared: Declared, method: str, params: Any) -> None:
     if declared.capabilities is NO_CAPABILITIES:
         raise InvalidRequest(
             f"{method} cannot be sent: this server keeps no sessions (stateless=True) and cannot ask clients of this "
-            f"version; {LATEST_MODERN} needs none"
+            f"version; {versions.LATEST_MODERN} needs none"
         )
     name, parts = _needed(declared.facts, method, params)
     said: Any = getattr(declared.capabilities, name, None)
@@ -59,12 +55,12 @@ def require(declared: Declared, method: str, params: Any) -> None:
         raise MissingClientCapability(lacks, {"requiredCapabilities": {name: missing}})
 
 
-def _needed(facts: Facts, method: str, params: Any) -> tuple[str, list[str]]:
+def _needed(facts: versions.Facts, method: str, params: Any) -> tuple[str, list[str]]:
     """Name the capability that a question needs, and which parts of it; nothing for what is not known here."""
-    if isinstance(params, ElicitParams):
+    if isinstance(params, questions.ElicitParams):
         return "elicitation", [params.mode or "form"]
-    if not isinstance(params, CreateMessageParams):
-        return ("roots" if method == ROOTS_LIST.name else ""), []
+    if not isinstance(params, questions.CreateMessageParams):
+        return ("roots" if method == questions.ROOTS_LIST.name else ""), []
     tools = params.tools is not None or params.tool_choice is not None
     context = facts.sampling_tools and params.include_context not in (None, "none")
     return "sampling", ["tools"] * tools + ["context"] * context
@@ -83,22 +79,22 @@ class Session(Struct, kw_only=True, eq=False):
     """The URIs of the resources whose changes the client wants to hear of."""
     principal: str | None = None
     """Whom the transport had authenticated when the session was opened."""
-    push: Callable[[Notification], None] = lambda _: None
+    push: Callable[[jsonrpc.Notification], None] = lambda _: None
     """Sends a notification that belongs to no request. Never blocks. Raises what encoding raises. Without a stream it
     drops them."""
     ended: "Callable[[Session], None] | None" = None
     """Called by `end`: the server lets go of the session."""
 
     def open(
-        self, version: str, capabilities: ClientCapabilities = NO_CAPABILITIES, info: Implementation | None = None
-    ) -> Facts:
+        self, version: str, capabilities: ClientCapabilities = NO_CAPABILITIES, info: wire.Implementation | None = None
+    ) -> versions.Facts:
         """Agree on a version. Raises `KeyError` for one this package does not know."""
-        facts, level = FACTS[version], DEFAULT_LEVEL
+        facts, level = versions.FACTS[version], DEFAULT_LEVEL
         self.declared = Declared(facts=facts, capabilities=capabilities, client_info=info, log_level=level)
         return facts
 
     @property
-    def facts(self) -> Facts | None:
+    def facts(self) -> versions.Facts | None:
         """The facts of the agreed version; None before `initialize`."""
         return None if self.declared is None else self.declared.facts
 

@@ -73,10 +73,8 @@ def is_pydantic_field(value: object) -> bool:
 
 def unknown_name(where: str, error: NameError) -> TypeError:
     """Explain that an annotation names what its module does not have."""
-    return TypeError(
-        f"{where}: the name {error.name!r} in its annotations is not known in its module; "
-        f"import or define it there, outside of `if TYPE_CHECKING` and of other functions"
-    )
+    remedy = "import or define it there, outside of `if TYPE_CHECKING` and of other functions"
+    return TypeError(f"{where}: the name {error.name!r} in its annotations is not known in its module; {remedy}")
 
 
 def is_annotated(kind: Any) -> bool:

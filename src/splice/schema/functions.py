@@ -14,8 +14,7 @@ from typing import Any, cast
 import msgspec
 from msgspec import Raw, Struct
 
-from splice.schema import annotations, schemas
-from splice.schema.docstrings import parse
+from splice.schema import annotations, docstrings, schemas
 from splice.schema.schemas import BadArguments, Schema
 from splice.schema.types import Shape, Types, with_default
 
@@ -57,7 +56,7 @@ class Signature:
         if inspect.isgeneratorfunction(inner) or inspect.isasyncgenfunction(inner):
             raise TypeError(f"{name}(): a generator has no result; return a list of what it yields")
         source = _source(inner)
-        hints, doc = _hints(source, name), parse(source.__doc__)
+        hints, doc = _hints(source, name), docstrings.parse(source.__doc__)
         parameters = [each for each in inspect.signature(outer).parameters.values() if each.name not in filled]
         for parameter in parameters:
             _check(parameter, name)

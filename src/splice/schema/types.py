@@ -23,14 +23,11 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, cast
 import msgspec
 from msgspec import inspect as mi
 
-from splice.schema import annotations
-from splice.schema.annotations import NotJSON, for_msgspec, name_of
-from splice.schema.docstrings import parse
+from splice.schema import annotations, docstrings
 from splice.schema.schemas import NAMES, NULL, Schema, any_of, described, object_of
 
 Record: TypeAlias = mi.StructType | mi.DataclassType | mi.TypedDictType | mi.NamedTupleType
 
-_BASE64: Schema = {"type": "string", "contentEncoding": "base64"}
 _FIXED: dict[type[mi.Type], Schema] = {
     mi.AnyType: {},
     mi.RawType: {},
@@ -39,8 +36,7 @@ _FIXED: dict[type[mi.Type], Schema] = {
     mi.IntType: {"type": "integer"},
     mi.FloatType: {"type": "number"},
     mi.StrType: {"type": "string"},
-    mi.BytesType: _BASE64,
-    mi.ByteArrayType: _BASE64,
+    **{kind: {"type": "string", "contentEncoding": "base64"} for kind in (mi.BytesType, mi.ByteArrayType)},
     mi.DateTimeType: {"type": "string", "format": "date-time"},
     mi.DateType: {"type": "string", "format": "date"},
     mi.TimeType: {"type": "string", "format": "time"},
@@ -98,15 +94,15 @@ class Types:
             before = self.defs.copy(), self.names.copy()
             try:
                 return way(kind)
-            except NotJSON:
+            except annotations.NotJSON:
                 raise
             except (TypeError, ValueError, RuntimeError) as error:  # pydantic raises the last
                 reasons.append(error)
                 self.defs, self.names = before
             except NameError as error:
-                raise annotations.unknown_name(name_of(kind), error) from None
+                raise annotations.unknown_name(annotations.name_of(kind), error) from None
         reason, _, _ = str(reasons[0]).partition("\n")
-        raise TypeError(f"{name_of(kind)} cannot be expressed in JSON Schema: {reason}")
+        raise TypeError(f"{annotations.name_of(kind)} cannot be expressed in JSON Schema: {reason}")
 
     def write(self, kind: mi.Type) -> Schema:
         """Write what msgspec tells of a type. Raises `TypeError`."""
@@ -123,7 +119,7 @@ class Types:
         return schema
 
     def _native(self, kind: Any) -> Shape:
-        wire = for_msgspec(kind)
+        wire = annotations.for_msgspec(kind)
         return Shape(wire, self.write(mi.type_info(wire)))
 
     def _by_pydantic(self, kind: Any) -> Shape:
@@ -186,7 +182,7 @@ def _enumeration(_: Types, kind: mi.EnumType) -> Schema:
     if issubclass(kind.cls, enum.Flag):
         return {"type": "integer"}
     schema = _choices([msgspec.to_builtins(member) for member in kind.cls])
-    return described(schema, parse(kind.cls.__dict__.get("__doc__")).description)
+    return described(schema, docstrings.parse(kind.cls.__dict__.get("__doc__")).description)
 
 
 def _custom(to: Types, kind: mi.CustomType) -> Schema:
@@ -195,16 +191,17 @@ def _custom(to: Types, kind: mi.CustomType) -> Schema:
     if annotations.is_path(kind.cls):
         return {"type": "string", "format": "path"}
     if not annotations.is_pydantic(kind.cls):
-        raise NotJSON(kind.cls)
+        raise annotations.NotJSON(kind.cls)
     return to.adopt(annotations.adapter(kind.cls))
 
 
 def _record(to: Types, kind: Record) -> Schema:
     """Write a class with fields into the definitions, and refer to it."""
     if annotations.is_pydantic(kind.cls):
-        raise TypeError(f"{name_of(kind.cls)} is for pydantic to decode, whole")
+        raise TypeError(f"{annotations.name_of(kind.cls)} is for pydantic to decode, whole")
     if kind.cls not in to.names:
-        plain = re.sub(r"[^A-Za-z0-9_.-]+", "_", name_of(kind.cls)).rstrip("_")  # needs no escaping in a reference
+        # A name that needs no escaping in a reference.
+        plain = re.sub(r"[^A-Za-z0-9_.-]+", "_", annotations.name_of(kind.cls)).rstrip("_")
         name = next(plain + number for number in _numbers() if plain + number not in to.defs)
         to.names[kind.cls] = name
         to.defs[name] = {}
@@ -214,7 +211,7 @@ def _record(to: Types, kind: Record) -> Schema:
 
 def _definition(to: Types, kind: Record) -> Schema:
     cls = typing.get_origin(kind.cls) or kind.cls
-    doc, hints = parse(_own_doc(cls)), typing.get_type_hints(cls, include_extras=True)
+    doc, hints = docstrings.parse(_own_doc(cls)), typing.get_type_hints(cls, include_extras=True)
     required = [field.encode_name for field in kind.fields if field.required]
     members: dict[str, Schema] = {}
     if isinstance(kind, mi.StructType) and kind.tag_field is not None:
@@ -259,7 +256,7 @@ def _limited(schema: Schema, kind: mi.Type) -> Schema:
 
 def _seen(field: mi.Field, hint: Any) -> mi.Type:
     """Give the type of a field, with everything said beside it, of which msgspec sees only its own `Meta`."""
-    seen = for_msgspec(hint, in_class=True)
+    seen = annotations.for_msgspec(hint, in_class=True)
     # For a type variable, msgspec knows what it stands for.
     is_open = isinstance(hint, TypeVar) or bool(getattr(hint, "__parameters__", ()))
     return field.type if seen is hint or is_open else mi.type_info(seen)

@@ -23,19 +23,16 @@ LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 ANYONE = "*"
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _AUTHORITY = re.compile(r"(?P<host>\[[0-9a-fA-F:.]*\]|[0-9a-zA-Z._-]+)(:(?P<port>[0-9]{1,5}))?")
-_BAD_REQUESTS = frozenset(
-    {
-        *(errors.PARSE_ERROR, errors.INVALID_REQUEST, errors.INVALID_PARAMS, errors.HEADER_MISMATCH),
-        *(errors.MISSING_CLIENT_CAPABILITY, errors.UNSUPPORTED_PROTOCOL_VERSION),
-    }
-)
+_STATUSES = {
+    errors.METHOD_NOT_FOUND: 404,
+    **dict.fromkeys((errors.PARSE_ERROR, errors.INVALID_REQUEST, errors.INVALID_PARAMS, errors.HEADER_MISMATCH), 400),
+    **dict.fromkeys((errors.MISSING_CLIENT_CAPABILITY, errors.UNSUPPORTED_PROTOCOL_VERSION), 400),
+}
 
 
 def status_of(code: int) -> int:
     """Choose the status of an error response to a request that belongs to no session. Within a session it is 200."""
-    if code == errors.METHOD_NOT_FOUND:
-        return 404
-    return 400 if code in _BAD_REQUESTS else 200
+    return _STATUSES.get(code, 200)
 
 
 class Refusal(Exception):  # an answer, not a failure
