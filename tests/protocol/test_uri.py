@@ -220,3 +220,14 @@ def seconds(template: UriTemplate, uri: str) -> float:
     started = time.thread_time()
     template.match(uri)
     return time.thread_time() - started
+
+
+@pytest.mark.parametrize("uri", ["a:\ud800", "a:x\udfff/y", "a:x?\ud800=1", "a:x?q=\ud800"])
+@pytest.mark.parametrize("template", ["a:{x}", "a:{+x}", "a:{x}{?q}", "a:{x}{/y}"])
+def test_lone_surrogates_stand_for_no_value(template: str, uri: str) -> None:
+    assert UriTemplate(template).match(uri) is None
+
+
+def test_lone_surrogates_have_no_place_in_a_template() -> None:
+    with pytest.raises(ValueError, match=r"at 2: '\\ud800' must not stand"):
+        UriTemplate("a:\ud800{x}")

@@ -46,8 +46,6 @@ _SHOWN_CHARACTERS = 300
 class Remarks:
     """Warns of what was changed in a peer's messages, once for each kind of change."""
 
-    __slots__ = ("_log", "_seen")
-
     def __init__(self, log: Logger) -> None:
         self._log = log
         self._seen: set[str] = set()

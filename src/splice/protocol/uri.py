@@ -28,7 +28,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 _PART = re.compile(r"[^{]+|\{(?P<operator>[+./?&]?)(?P<variables>[^}]*)(?P<end>\}?)")
 _VARIABLE = re.compile(r"((?:\w|%[0-9A-Fa-f]{2})(?:\.?(?:\w|%[0-9A-Fa-f]{2}))*)(\*)?", re.ASCII)
-_NOT_LITERAL = re.compile(r'[\x00-\x20"<>\\^`|}]')
+_NOT_LITERAL = re.compile(r'[\x00-\x20"<>\\^`|}\ud800-\udfff]')
 _BAD_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
 _CHARACTER = "(?:[A-Za-z0-9._~:@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})"
 _URI = re.compile(
@@ -96,10 +96,7 @@ class UriTemplate:
 
         Variables that the URI leaves out are not in the result.
         """
-        try:
-            rest = uri if uri.isascii() else _escape(uri)
-        except UnicodeEncodeError:
-            return None
+        rest = uri if uri.isascii() else _escape(uri)
         found: list[tuple[_Run, str | None]] = []
         if self._query:
             path, _, query = rest.partition("?")
@@ -211,5 +208,8 @@ def _values(found: Iterable[tuple[_Run, str | None]]) -> dict[str, str] | None:
 
 
 def _escape(text: str) -> str:
-    """Percent-encode what may not stand in a URI; reserved characters and escapes are kept."""
-    return quote(text, safe=":/?#[]@!$&'()*+,;=%")
+    """Percent-encode what may not stand in a URI; reserved characters and escapes are kept.
+
+    A lone surrogate becomes escapes that are not UTF-8.
+    """
+    return quote(text, safe=":/?#[]@!$&'()*+,;=%", errors="surrogatepass")
