@@ -15,7 +15,7 @@ import asyncio
 import contextlib
 import logging
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -103,9 +103,9 @@ class StdioLink(LineChannel, asyncio.SubprocessProtocol, base.Link):
         self.batches = lambda: facts is not None and facts.batches
         self.takes_requests = facts is None or not eras.is_version_of_requests(facts.version)
 
-    async def exchange(self, outgoing: base.Outgoing) -> jsonrpc.Response:
+    def exchange(self, outgoing: base.Outgoing) -> Coroutine[Any, Any, jsonrpc.Response]:
         """Send a request and wait for its response. Raises `ConnectionClosed`."""
-        return await self.request(outgoing)
+        return self.request(outgoing)
 
     def excuse(self) -> str:
         """Tell of lines that were skipped: an answer may have been among them."""
