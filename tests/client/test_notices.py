@@ -18,7 +18,7 @@ def note(method: str, params: Any = None) -> Notification:
 
 async def test_log_messages() -> None:
     heard: list[Any] = []
-    notices = Notices(lambda params: heard.append((params.level, params.logger, params.data)))
+    notices = Notices(lambda params: heard.append((params.level, params.logger, params.data)), None, ())
     await notices.hear(note("message", {"level": "info", "logger": "l", "data": {"a": 1}}))
     assert heard == [("info", "l", {"a": 1})]
 
@@ -38,7 +38,7 @@ async def test_changes_reach_the_user(method: str, params: Any, change: Change) 
     async def on_change(change: Change) -> None:
         heard.append(change)
 
-    await Notices(None, on_change).hear(note(method, params))
+    await Notices(None, on_change, ()).hear(note(method, params))
     assert heard == [change]
 
 
@@ -51,7 +51,7 @@ TICK = Note(name="notifications/example/tick", params=TickParams, since=LATEST_M
 
 async def test_an_extension_is_told_of_its_own_notifications_where_they_exist() -> None:
     heard: list[int] = []
-    notices = Notices(extensions=[Extension("x", notes=[Heard(TICK, lambda params: heard.append(params.count))])])
+    notices = Notices(None, None, [Extension("x", notes=[Heard(TICK, lambda params: heard.append(params.count))])])
     await notices.hear(note("example/tick", {"count": 1}))
     await notices.hear(note("example/tick", {"count": 2}), LATEST_MODERN)
     await notices.hear(note("example/tick", {"count": 3}), LATEST_HANDSHAKE)
@@ -75,11 +75,11 @@ def unheard(change: Change) -> None:
     ],
 )
 async def test_what_nobody_listens_for_and_what_is_malformed_is_dropped(notification: Notification) -> None:
-    await Notices().hear(notification)
+    await Notices(None, None, ()).hear(notification)
 
 
 async def test_malformed_notifications_are_reported(caplog: pytest.LogCaptureFixture) -> None:
-    await Notices(None, unheard).hear(note("resources/updated", {"uri": 5}))
+    await Notices(None, unheard, ()).hear(note("resources/updated", {"uri": 5}))
     assert "resources/updated that is malformed" in caplog.text
 
 
@@ -87,8 +87,8 @@ async def test_a_callback_that_fails_is_logged(caplog: pytest.LogCaptureFixture)
     def fail(_: Any) -> None:
         raise RuntimeError("mine")
 
-    await Notices(fail, fail).hear(note("message", {"level": "info", "data": 1}))
-    await Notices(fail, fail).hear(note("tools/list_changed"))
+    await Notices(fail, fail, ()).hear(note("message", {"level": "info", "data": 1}))
+    await Notices(fail, fail, ()).hear(note("tools/list_changed"))
     assert caplog.text.count("RuntimeError: mine") == 2
 
 

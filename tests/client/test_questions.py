@@ -38,7 +38,7 @@ async def ask(questions: Questions, method: str, params: Any = ABSENT, version: 
 
 
 def elicit(answer: Any) -> Questions:
-    return Questions(lambda _: answer)
+    return Questions(lambda _: answer, None, None)
 
 
 @pytest.mark.requirement(375)
@@ -48,7 +48,7 @@ def test_what_is_declared_follows_from_the_handlers() -> None:
         questions.declare(capabilities)
         return msgspec.to_builtins(capabilities)
 
-    assert declared(Questions()) == {}
+    assert declared(Questions(None, None, None)) == {}
     assert declared(elicit(None)) == {"elicitation": {"form": {}, "url": {}}}
     assert declared(Questions(None, lambda _: None, None)) == {"sampling": {}}
     assert declared(Questions(None, None, ())) == {"roots": {"listChanged": True}}
@@ -57,7 +57,7 @@ def test_what_is_declared_follows_from_the_handlers() -> None:
 @pytest.mark.parametrize("method", ["elicitation/create", "sampling/createMessage", "roots/list", "tools/list", "x"])
 @pytest.mark.requirement(346)
 async def test_what_was_not_declared_is_not_found(method: str) -> None:
-    assert (await ask(Questions(), method, {}))[0] == -32601
+    assert (await ask(Questions(None, None, None), method, {}))[0] == -32601
 
 
 async def test_what_the_version_lacks_is_not_found() -> None:
@@ -66,7 +66,7 @@ async def test_what_the_version_lacks_is_not_found() -> None:
 
 @pytest.mark.requirement(260)
 async def test_ping_is_always_answered() -> None:
-    assert await ask(Questions(), "ping") == {}
+    assert await ask(Questions(None, None, None), "ping") == {}
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ async def test_handlers_may_be_async_and_see_the_question() -> None:
         seen.append(params)
         return "accept"
 
-    assert await ask(Questions(answer), "elicitation/create", URL) == {"action": "accept"}
+    assert await ask(Questions(answer, None, None), "elicitation/create", URL) == {"action": "accept"}
     assert seen[0].url == "https://h/"
 
 
@@ -121,7 +121,7 @@ async def test_an_answer_that_is_none(answer: Any, caplog: pytest.LogCaptureFixt
 
 @pytest.mark.parametrize("answer", [5, ["x"], {"role": "assistant"}], ids=str)
 async def test_a_samples_answer_that_is_none(answer: Any) -> None:
-    questions = Questions(None, lambda _: answer)
+    questions = Questions(None, lambda _: answer, None)
     asked = InputRequest(method="sampling/createMessage", params=raw(SAMPLE))
     with pytest.raises(
         TypeError, match=r"^on_sample returned .*; return text, a CreateMessageResult, or None to refuse$"
@@ -150,7 +150,7 @@ async def test_a_handler_that_fails(caplog: pytest.LogCaptureFixture) -> None:
     def fail(_: Any) -> None:
         raise RuntimeError("secret")
 
-    answer = await ask(Questions(None, fail), "sampling/createMessage", SAMPLE)
+    answer = await ask(Questions(None, fail, None), "sampling/createMessage", SAMPLE)
     assert answer == (-32603, "The client's handler failed: RuntimeError")
     assert "secret" in caplog.text
 
@@ -159,7 +159,7 @@ async def test_a_handler_that_refuses_in_its_own_words() -> None:
     def refuse(_: Any) -> None:
         raise RPCError("not today", code=-1)
 
-    assert await ask(Questions(refuse), "elicitation/create", FORM) == (-1, "not today")
+    assert await ask(Questions(refuse, None, None), "elicitation/create", FORM) == (-1, "not today")
 
 
 async def test_what_a_model_said() -> None:
@@ -216,15 +216,15 @@ async def test_questions_of_a_result_are_answered_by_the_same_functions() -> Non
 @pytest.mark.parametrize("method", ["elicitation/create", "ping", "x"])
 async def test_a_question_of_a_result_that_nothing_answers(method: str) -> None:
     with pytest.raises(Unanswered, match=f"asks for {method}, which nothing here answers"):
-        await answer_all(Questions(), a=InputRequest(method=method))
+        await answer_all(Questions(None, None, None), a=InputRequest(method=method))
 
 
 @pytest.mark.parametrize(
     ("questions", "method", "params"),
     [
         (elicit(None), "elicitation/create", {}),
-        (Questions(None, lambda _: None), "sampling/createMessage", SAMPLE),
-        (Questions(None, lambda _: "x"), "sampling/createMessage", {**SAMPLE, "tools": []}),
+        (Questions(None, lambda _: None, None), "sampling/createMessage", SAMPLE),
+        (Questions(None, lambda _: "x", None), "sampling/createMessage", {**SAMPLE, "tools": []}),
     ],
 )
 async def test_a_question_of_a_result_that_is_refused_is_no_error_of_the_servers(
@@ -256,7 +256,9 @@ async def test_an_extension_answers_its_own_method_in_both_forms() -> None:
 
     extension = Extension[Question]("com.example/echo", settings={"loud": True}, methods=[Served(ECHO, echo)])
     request = raw({"text": "hi", "more": 1})
-    response = await Answers([Questions(), extension]).answer(Request(1, ECHO.name, request), FACTS[LATEST_HANDSHAKE])
+    response = await Answers([Questions(None, None, None), extension]).answer(
+        Request(1, ECHO.name, request), FACTS[LATEST_HANDSHAKE]
+    )
     assert response == Success(1, EchoResult(text="hi"))
     assert await answer_all(extension, a=InputRequest(method=ECHO.name, params=request)) == {"a": {"text": "hi"}}
     assert [bytes(question.raw or b"") for question in seen] == [bytes(request)] * 2
@@ -280,9 +282,9 @@ async def test_an_extension_answers_its_own_method_in_both_forms() -> None:
 @pytest.mark.requirement(345, 347)
 async def test_odd_roots_are_refused_where_they_are_given(roots: Any, error: type[Exception], said: str) -> None:
     with pytest.raises(error, match=re.escape(said)):
-        Questions(roots=roots)
+        Questions(None, None, roots)
     with pytest.raises(error, match=re.escape(said)):
-        await answer_all(Questions(roots=lambda: roots), a=InputRequest(method="roots/list"))
+        await answer_all(Questions(None, None, lambda: roots), a=InputRequest(method="roots/list"))
 
 
 # What a server may not ask, and what may not be answered.
@@ -313,7 +315,7 @@ USES, USED = {"role": "assistant", "content": [use("1"), use("2")]}, {"role": "u
 @pytest.mark.requirement(358, 359, 364)
 async def test_a_conversation_whose_tools_are_out_of_balance_reaches_no_model(messages: Any, said: str) -> None:
     seen: list[Any] = []
-    questions = Questions(None, seen.append)
+    questions = Questions(None, seen.append, None)
     code, message = await ask(questions, "sampling/createMessage", {**SAMPLE, "messages": messages})
     assert (code, seen) == (-32602, [])
     assert said in message
@@ -321,7 +323,7 @@ async def test_a_conversation_whose_tools_are_out_of_balance_reaches_no_model(me
 
 async def test_a_conversation_with_balanced_tools_reaches_the_model() -> None:
     messages = [{"role": "user", "content": TEXT}, USES, USED, {"role": "assistant", "content": TEXT}]
-    answer = await ask(Questions(None, lambda _: "x"), "sampling/createMessage", {**SAMPLE, "messages": messages})
+    answer = await ask(Questions(None, lambda _: "x", None), "sampling/createMessage", {**SAMPLE, "messages": messages})
     assert answer["content"] == {"type": "text", "text": "x"}
 
 

@@ -44,8 +44,6 @@ Renew: TypeAlias = Callable[[Connection], Awaitable[None]]
 
 log = logging.getLogger("splice.client")
 
-COMPLETE = "complete"
-
 MAX_PAGES = 10_000
 """How many pages a list may have. A server that goes on after that is not counting on being read."""
 
@@ -89,8 +87,7 @@ class Options(Struct, frozen=True):
         if self.progress is not None:
             hear, token = notices.Reports(id, self.progress, hear), id
         params.meta = to.era.stamp(to.stamp, token, self.meta)
-        name = None if row.named_by is None else getattr(params, row.named_by)
-        return Outgoing(id, row.name, params, hear, name, self.mirrored or {})
+        return Outgoing(id, row.name, params, hear, row.name_in(params), self.mirrored or {})
 
 
 NO_OPTIONS = Options()
@@ -198,20 +195,18 @@ class Calls:
     async def tools(self, options: Options = NO_OPTIONS) -> AsyncIterator[Tool]:
         """Yield all tools, and learn them."""
         known, mirrors = self.known, self.current().mirrors
-        pages = self.items(TOOLS_LIST, "tools", lambda page: known.learn(page.tools, mirrors=mirrors), options)
-        async for tool in pages:
+        async for tool in self.items(TOOLS_LIST, lambda page: known.learn(page.tools, mirrors=mirrors), options):
             yield tool
         known.complete = True
 
-    async def items(
-        self, row: Method[Any, P], capability: str, of: Callable[[P], list[T]], options: Options
-    ) -> AsyncIterator[T]:
+    async def items(self, row: Method[Any, P], of: Callable[[P], list[T]], options: Options) -> AsyncIterator[T]:
         """Yield each item of a list; `of` takes them out of a page.
 
         Nothing where the server did not declare the list, or declared what it does not serve. Raises
         `RemoteProtocolError` for a list that never ends.
         """
-        if getattr(self.current().capabilities, capability) is None:
+        chapter = row.name.partition("/")[0]
+        if getattr(self.current().capabilities, chapter) is None:
             return
         cursor: str | None = None
         seen: set[str | None] = set()
@@ -260,7 +255,7 @@ class Calls:
         except RemoteProtocolError:
             result = None
         kind = result.result_type if isinstance(result, wire.Result) else _kind(raw)
-        if kind is None or kind == COMPLETE:
+        if kind is None or kind == "complete":
             return row.read_result(raw, self._remark) if result is None else result
         asks = kind == questions.InputRequiredResult.result_type and row.may_ask
         asks = asks and is_version_of_requests(self.current().facts.version)

@@ -17,19 +17,11 @@ from splice.client import conversation, forwarding, targets
 from splice.client.calls import NO_OPTIONS, REQUEST_OPTIONS, Options, RequestOptions
 from splice.client.options import ClientOptions, written
 from splice.errors import LocalProtocolError
-from splice.protocol import completion, jsonrpc, lifecycle, methods, notifications, questions, wire
+from splice.protocol import completion, jsonrpc, lifecycle, methods, notifications, questions, resources, wire
 from splice.protocol.capabilities import ServerCapabilities
 from splice.protocol.narrow import narrow
 from splice.protocol.prompts import PROMPTS_GET, PROMPTS_LIST, GetPromptParams, GetPromptResult, Prompt
-from splice.protocol.resources import (
-    RESOURCES_LIST,
-    RESOURCES_READ,
-    RESOURCES_TEMPLATES_LIST,
-    ReadResourceParams,
-    ReadResourceResult,
-    Resource,
-    ResourceTemplate,
-)
+from splice.protocol.resources import ReadResourceResult, Resource, ResourceTemplate
 from splice.protocol.tools import TOOLS_CALL, TOOLS_LIST, CallToolParams, CallToolResult, Tool
 from splice.rules.options import checked
 from splice.transports.base import Hear
@@ -145,25 +137,27 @@ class Client:
 
     def resources(self, **options: Unpack[RequestOptions]) -> AsyncIterator[Resource]:
         """Yield all resources, page by page; as `tools` otherwise."""
-        return self._calls.items(RESOURCES_LIST, "resources", lambda page: page.resources, _read(options))
+        return self._calls.items(resources.RESOURCES_LIST, lambda page: page.resources, _read(options))
 
     async def list_resources(self, **options: Unpack[RequestOptions]) -> list[Resource]:
         """List all resources."""
-        return await self._all(self.resources(**options), RESOURCES_LIST, options)
+        return await self._all(self.resources(**options), resources.RESOURCES_LIST, options)
 
     def resource_templates(self, **options: Unpack[RequestOptions]) -> AsyncIterator[ResourceTemplate]:
         """Yield all resource templates, page by page; as `tools` otherwise."""
-        row = RESOURCES_TEMPLATES_LIST
-        return self._calls.items(row, "resources", lambda page: page.resource_templates, _read(options))
+        row = resources.RESOURCES_TEMPLATES_LIST
+        return self._calls.items(row, lambda page: page.resource_templates, _read(options))
 
     async def list_resource_templates(self, **options: Unpack[RequestOptions]) -> list[ResourceTemplate]:
         """List all resource templates."""
-        return await self._all(self.resource_templates(**options), RESOURCES_TEMPLATES_LIST, options)
+        return await self._all(self.resource_templates(**options), resources.RESOURCES_TEMPLATES_LIST, options)
 
     async def read_resource(self, uri: str, **options: Unpack[RequestOptions]) -> ReadResourceResult:
         """Read a resource. Raises as `call_tool` does."""
         self._need("resources")
-        return await self._calls.request(RESOURCES_READ, ReadResourceParams(uri=uri), _read(options))
+        return await self._calls.request(
+            resources.RESOURCES_READ, resources.ReadResourceParams(uri=uri), _read(options)
+        )
 
     async def subscribe(self, uri: str, **options: Unpack[RequestOptions]) -> None:
         """Let `on_change` hear of changes of one resource, until the client is closed.
@@ -180,7 +174,7 @@ class Client:
 
     def prompts(self, **options: Unpack[RequestOptions]) -> AsyncIterator[Prompt]:
         """Yield all prompts, page by page; as `tools` otherwise."""
-        return self._calls.items(PROMPTS_LIST, "prompts", lambda page: page.prompts, _read(options))
+        return self._calls.items(PROMPTS_LIST, lambda page: page.prompts, _read(options))
 
     async def list_prompts(self, **options: Unpack[RequestOptions]) -> list[Prompt]:
         """List all prompts."""

@@ -196,11 +196,9 @@ class Opening(Struct):
 
     async def _handshake(self, link: Link) -> Connection:
         """Open a session. A server that asks for a probe instead gets another one."""
-        offered, name = self.wanted.handshake or "", self.target.name
+        offered, name, can = self.wanted.handshake or "", self.target.name, self.capabilities
         link.agree(None)
-        params = lifecycle.InitializeParams(
-            protocol_version=offered, capabilities=self.capabilities, client_info=self.info
-        )
+        params = lifecycle.InitializeParams(protocol_version=offered, capabilities=can, client_info=self.info)
         request = Outgoing(self.next_id(), lifecycle.INITIALIZE.name, narrow(params, offered), self.receiver.hear)
         response = await link.exchange(request)
         if not isinstance(response, jsonrpc.Failure):

@@ -24,8 +24,6 @@ from splice.transports.tasks import Background
 
 CLOSED = "This client is closed; open it again to use it"
 
-DEFAULT_LOG_LEVEL: notifications.LoggingLevel = "info"
-
 TIMEOUT_SECONDS = 60.0
 
 RETIRE_SECONDS = 30.0
@@ -48,7 +46,7 @@ class Conversation:
         wanted, info = preference(options.get("protocol", "auto")), info_of(options)
         timeout = options.get("timeout", TIMEOUT_SECONDS)
         self._opening = Opening(target, wanted, capabilities, info, FOR_EVER if timeout is None else timeout, self)
-        self._log_level: notifications.LoggingLevel | None = DEFAULT_LOG_LEVEL if on_log else None
+        self._log_level: notifications.LoggingLevel | None = "info" if on_log else None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._lock = asyncio.Lock()
         self._renewing = asyncio.Lock()

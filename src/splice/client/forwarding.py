@@ -11,11 +11,9 @@ from msgspec import Raw, Struct
 from splice.client.calls import Calls, Options
 from splice.client.connection import Connection
 from splice.errors import InvalidParams
-from splice.protocol import prompts, resources, tools
+from splice.protocol import notifications, prompts, resources, tools, wire
 from splice.protocol.jsonrpc import MaybeRaw, Notification, Request, RequestId, Response, failure, raw
 from splice.protocol.methods import Method, Note
-from splice.protocol.notifications import PROGRESS, ProgressToken
-from splice.protocol.wire import Params, Result
 from splice.rules.meta import replace_token, restamp
 from splice.transports.base import Hear, Outgoing
 
@@ -43,26 +41,25 @@ class _PassedOn(Options, frozen=True):
         stamped, token = restamp(self.whole, to.told, id)
         if token is not None:
             hear = _Relay(id, token, hear)
-        name = None if row.named_by is None else getattr(params, row.named_by)
-        return Outgoing(id, row.name, stamped, hear, name, self.mirrored or {})
+        return Outgoing(id, row.name, stamped, hear, row.name_in(params), self.mirrored or {})
 
 
 class _Relay(Struct):
     """Puts the token of the request that came in back into progress notifications."""
 
     ours: RequestId
-    theirs: ProgressToken
+    theirs: notifications.ProgressToken
     hear: Hear
 
     async def __call__(self, note: Notification) -> None:
-        if note.method == PROGRESS.name:
+        if note.method == notifications.PROGRESS.name:
             note = Notification(note.method, replace_token(note.params, self.ours, self.theirs))
         await self.hear(note)
 
 
 async def forward(calls: Calls, request: Request, hear: Hear) -> Response:
     """Pass a request on and return the response to it. Raises `TransportError` and `LocalProtocolError`."""
-    row = _NAMED.get(request.method) or Method(name=request.method, params=Params, result=Result)
+    row = _NAMED.get(request.method) or Method(name=request.method, params=wire.Params, result=wire.Result)
     params = request.params if request.params is None or isinstance(request.params, Raw) else raw(request.params)
     try:
         about = _ABOUT.read_params(params)

@@ -61,9 +61,7 @@ async def _tell(method: str, function: Callable[..., Awaitable[None] | None], *a
 class Notices:
     """Everything the client is told of, put together from log messages, changes and the notes of extensions."""
 
-    def __init__(
-        self, on_log: OnLog | None = None, on_change: OnChange | None = None, extensions: Iterable[Extension[Any]] = ()
-    ) -> None:
+    def __init__(self, on_log: OnLog | None, on_change: OnChange | None, extensions: Iterable[Extension[Any]]) -> None:
         notes = [Heard(notifications.LOG_MESSAGE, on_log)] if on_log else []
         if on_change:
             notes += [Heard(row, partial(_change, on_change, kind)) for kind, row in _CHANGES.items()]

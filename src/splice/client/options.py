@@ -74,10 +74,9 @@ def written(tool: str, arguments: Mapping[str, Any]) -> Raw:
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
         for name, value in arguments.items() if len(arguments) > 1 else ():
             written(tool, {name: value})
-        raise LocalProtocolError(
-            f"Cannot call {tool}: argument {next(iter(arguments))!r} cannot be written as JSON ({error}); pass JSON "
-            "values without NaN or infinity, a dataclass, an attrs class, a Struct or a pydantic model"
-        ) from error
+        what = f"Cannot call {tool}: argument {next(iter(arguments))!r} cannot be written as JSON ({error})"
+        advice = "pass JSON values without NaN or infinity, a dataclass, an attrs class, a Struct or a pydantic model"
+        raise LocalProtocolError(f"{what}; {advice}") from error
     return Raw(text)
 
 

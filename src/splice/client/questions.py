@@ -39,8 +39,6 @@ AnyRoot: TypeAlias = questions.Root | Path | str
 
 Roots: TypeAlias = Sequence[AnyRoot] | Callable[[], Sequence[AnyRoot] | Awaitable[Sequence[AnyRoot]]]
 
-NO_MODEL = "unknown"
-
 USER_REJECTED = -1
 """The error code that the specification shows for a user who wants no model to be asked."""
 
@@ -106,9 +104,7 @@ class Answers:
 class Questions(Extension[Question]):
     """The chapter of the specification's own questions, answered by the functions given to `Client`."""
 
-    def __init__(
-        self, on_elicit: OnElicit | None = None, on_sample: OnSample | None = None, roots: Roots | None = None
-    ) -> None:
+    def __init__(self, on_elicit: OnElicit | None, on_sample: OnSample | None, roots: Roots | None) -> None:
         if roots is not None and not callable(roots):
             _as_roots(roots)
         given = {"on_elicit": on_elicit, "on_sample": on_sample, "roots": roots}
@@ -161,7 +157,7 @@ async def _sample(on_sample: OnSample, question: Question) -> questions.CreateMe
         raise RPCError("The user rejected the sampling request", code=USER_REJECTED)
     if isinstance(answer, str):
         content = TextContent(text=answer)
-        return questions.CreateMessageResult(role="assistant", content=content, model=NO_MODEL, stop_reason="endTurn")
+        return questions.CreateMessageResult(role="assistant", content=content, model="unknown", stop_reason="endTurn")
     if not isinstance(answer, questions.CreateMessageResult):
         raise TypeError(f"on_sample returned {answer!r}; return text, a CreateMessageResult, or None to refuse")
     return answer

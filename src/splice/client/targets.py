@@ -18,14 +18,10 @@ from typing import Any, Protocol, TypeAlias, cast
 
 from msgspec import Struct
 
-from splice.protocol.jsonrpc import MAX_ANSWER_BYTES, MAX_MESSAGE_BYTES
-from splice.protocol.uri import shown_url
+from splice.protocol import jsonrpc, uri
 from splice.rules.http.headers import check_header
-from splice.transports.base import Link, Receiver, Service
-from splice.transports.memory import MemoryLink
+from splice.transports import base, memory
 from splice.transports.stdio.client import StdioLink
-
-_SHOWN_NAME = 60
 
 _CODE = re.compile(r".+\.py(:[^\W\d][\w.]*)?|[^\W\d][\w.]*:[^\W\d][\w.]*")
 """A Python file, or something by its name in a file or module."""
@@ -53,7 +49,7 @@ class Target(Protocol):
         """The name for it in errors and logs."""
         ...
 
-    async def connect(self, receiver: Receiver) -> Link:
+    async def connect(self, receiver: base.Receiver) -> base.Link:
         """Make a link to it, which gives what the server begins to `receiver`. Raises `ConnectionClosed`."""
         ...
 
@@ -62,7 +58,7 @@ class Holder(Protocol):
     """An object that stands for a service in this process. `Server` is one."""
 
     @property
-    def service(self) -> Service:
+    def service(self) -> base.Service:
         """Answers the requests."""
         ...
 
@@ -83,17 +79,17 @@ class StdioServer:
         env: Mapping[str, str] | None = None,
         cwd: str | Path | None = None,
         on_stderr: Callable[[bytes], None] | None = None,
-        max_message: int = MAX_ANSWER_BYTES,
+        max_message: int = jsonrpc.MAX_ANSWER_BYTES,
     ) -> None:
         self.command = (command, *args)
-        self.name = shlex.join([Path(command).name, *args])[:_SHOWN_NAME]
+        self.name = shlex.join([Path(command).name, *args])[:60]
         """The command, in short."""
         self.env = env
         self.cwd = cwd
         self.on_stderr = on_stderr
         self.max_message = max_message
 
-    async def connect(self, receiver: Receiver) -> Link:
+    async def connect(self, receiver: base.Receiver) -> base.Link:
         """Start the process."""
         link = StdioLink(self.name, receiver, self.on_stderr, self.max_message)
         await link.start(self.command, self.env, self.cwd)
@@ -109,17 +105,17 @@ class HTTPServer:
     kind = "http"
 
     def __init__(
-        self, url: str, *, headers: Mapping[str, str] | None = None, max_message: int = MAX_MESSAGE_BYTES
+        self, url: str, *, headers: Mapping[str, str] | None = None, max_message: int = jsonrpc.MAX_MESSAGE_BYTES
     ) -> None:
         self.url = url
-        self.name = shown_url(url)
+        self.name = uri.shown_url(url)
         """The URL, without what may be secret in it."""
         self.headers = headers
         self.max_message = max_message
         for name, value in (headers or {}).items():
             check_header(name, value)
 
-    async def connect(self, receiver: Receiver) -> Link:
+    async def connect(self, receiver: base.Receiver) -> base.Link:
         """Make a pool of connections; none is opened yet."""
         from splice.transports.http.link import HTTPLink  # noqa: PLC0415 - a stdio client loads no HTTP library
 
@@ -129,16 +125,16 @@ class HTTPServer:
 class InProcess(Struct):
     """A service in this process."""
 
-    service: Service
+    service: base.Service
     name: str
     kind: str = "memory"
 
-    async def connect(self, receiver: Receiver) -> Link:
+    async def connect(self, receiver: base.Receiver) -> base.Link:
         """Make a link that calls the service."""
-        return MemoryLink(self.service, receiver)
+        return memory.MemoryLink(self.service, receiver)
 
 
-AnyTarget: TypeAlias = Target | Holder | Service | str | Path | Sequence[str] | Mapping[str, Any]
+AnyTarget: TypeAlias = Target | Holder | base.Service | str | Path | Sequence[str] | Mapping[str, Any]
 """Everything `resolve` understands."""
 
 

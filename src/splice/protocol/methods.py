@@ -11,7 +11,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic
 """
 
 from functools import cached_property
-from typing import Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 import msgspec
 from msgspec import Raw, Struct
@@ -82,6 +82,10 @@ class Method(Note[P], Generic[P, R], frozen=True, dict=True, kw_only=True, eq=Fa
 
     named_by: Literal["name", "uri"] | None = None
     """The field of its params that the `Mcp-Name` header repeats."""
+
+    def name_in(self, params: Any) -> str | None:
+        """Give what the `Mcp-Name` header repeats of params, if anything."""
+        return None if self.named_by is None else getattr(params, self.named_by)
 
     @cached_property
     def _result_decoder(self) -> msgspec.json.Decoder[R]:

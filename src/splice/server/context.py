@@ -267,12 +267,10 @@ class Context(Generic[State]):
         return (await self._call.ask(questions.ROOTS_LIST, wire.NoParams(), key)).roots
 
     @overload
-    async def once(
-        self, fn: Callable[[Unpack[Ts]], Coroutine[Any, Any, T]], *args: *Ts, key: str | None = None
-    ) -> T: ...
+    async def once(self, fn: Callable[[*Ts], Coroutine[Any, Any, T]], *args: *Ts, key: str | None = None) -> T: ...
     @overload
-    async def once(self, fn: Callable[[Unpack[Ts]], T], *args: *Ts, key: str | None = None) -> T: ...
-    async def once(self, fn: Callable[[Unpack[Ts]], Any], *args: *Ts, key: str | None = None) -> Any:
+    async def once(self, fn: Callable[[*Ts], T], *args: *Ts, key: str | None = None) -> T: ...
+    async def once(self, fn: Callable[[*Ts], Any], *args: *Ts, key: str | None = None) -> Any:
         """Call `fn(*args)` in the first run of this handler only; later runs get the same result.
 
         `fn` may be async. Its result must be a JSON value, and comes back as one.

@@ -58,9 +58,8 @@ class Handler:
         """
         there = known.__annotations__
         for option in options.keys() - there.keys():
-            raise TypeError(
-                f"there is no option {option!r}; there are {', '.join(there)}{schemas.meant(option, there)}"
-            )
+            known_ones = ", ".join(there) + schemas.meant(option, there)
+            raise TypeError(f"there is no option {option!r}; there are {known_ones}")
         self._fn, self._options = fn, options
         self.name: str = getattr(fn, "__name__", type(fn).__name__)
         """The function's name, or its class's."""

@@ -100,11 +100,7 @@ class File(Media):
     """A file embedded in a result, as a resource: text where its bytes are UTF-8 and its type is text, else a blob."""
 
     def __init__(
-        self,
-        source: Data | None = None,
-        mime_type: str | None = None,
-        uri: str | None = None,
-        **named: Unpack[ByName],
+        self, source: Data | None = None, mime_type: str | None = None, uri: str | None = None, **named: Unpack[ByName]
     ) -> None:
         """Take what `Media` takes, and the URI; by default that of the path, of which a relative one gives its name."""
         super().__init__(source, mime_type, **named)

@@ -29,7 +29,6 @@ class ChapterService(Service):
 
     def __init__(self, home: Home) -> None:
         self.home = home
-        self._life, self._info_json = home.life, home.info_json
         self._unstarted: tuple[str, str] | None = None
         """How the lifespan failed last, and what was told of it."""
         self._heard = heard(home.chapters)
@@ -40,9 +39,9 @@ class ChapterService(Service):
 
     async def open(self) -> None:
         """Enter the lifespan. Raises `RuntimeError`, with what the user's context manager raised as its cause."""
-        if self._life is not None:
+        if self.home.life is not None:
             try:
-                await self._life.begin()
+                await self.home.life.begin()
             except Exception as error:
                 what = f"The lifespan of {self.home.info.name} failed: {type(error).__name__}: {error}"
                 raise RuntimeError(what) from error
@@ -58,8 +57,8 @@ class ChapterService(Service):
                 raise MethodNotFound("Method not found")  # noqa: TRY301 - for type checkers: `admit` raised it already
             call = Call(admitted.era, admitted.params, admitted.meta, admitted.declared, exchange, row, self.home)
             del admitted  # what a call lets go of while it waits is to be gone
-            if self._life is not None:
-                await self._begin(self._life)
+            if self.home.life is not None:
+                await self._begin(self.home.life)
             result = await answer(call)
             if isinstance(result, InputRequired):
                 result = await _answered(call, answer, result)
@@ -98,13 +97,13 @@ class ChapterService(Service):
 
     async def close(self) -> None:
         """Leave the lifespan. Raises what it raises."""
-        if self._life is not None:
-            await self._life.end()
+        if self.home.life is not None:
+            await self.home.life.end()
 
     def _finished(self, call: Call, result: Any) -> Any:
         """Make a result fit its version. Raises `TypeError` for what is not a result."""
         if isinstance(result, Struct):
-            return call.era.finish(result, call.declared.facts, self._info_json)
+            return call.era.finish(result, call.declared.facts, self.home.info_json)
         if isinstance(result, Raw):
             return result
         raise TypeError(f"the answer of {call.row.name}, or middleware around it, returned {result!r}: not a result")
@@ -115,7 +114,7 @@ class ChapterService(Service):
         if call is not None and (asked := failures.questions_in(error)) is not None:
             try:
                 result = questions.InputRequiredResult(input_requests=asked, request_state=call.seal())
-                return jsonrpc.Success(request.id, call.era.finish(result, call.facts, self._info_json))
+                return jsonrpc.Success(request.id, call.era.finish(result, call.facts, self.home.info_json))
             except Exception as failed:  # noqa: BLE001 - the questions cannot be written: that is what ended the run
                 error = failed
         facts = None if call is None else call.facts

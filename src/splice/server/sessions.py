@@ -135,9 +135,8 @@ class Sessions(Extension[Call]):
         self.join(session, has)
         if call.sender.kind == "http" and is_worker():
             home.warn_once(_SESSIONS_ALONE)
-        result = lifecycle.InitializeResult(
-            protocol_version=version, capabilities=has, server_info=home.info, instructions=home.instructions
-        )
+        result = lifecycle.InitializeResult(protocol_version=version, capabilities=has, server_info=home.info)
+        result.instructions = home.instructions
         return narrow(result, version)
 
     async def discover(self, call: Call) -> lifecycle.DiscoverResult:

@@ -16,18 +16,16 @@ from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from splice.errors import InvalidParams, MethodNotFound
-from splice.protocol import notifications, wire
+from splice.protocol import methods, notifications, versions, wire
 from splice.protocol.jsonrpc import raw
-from splice.protocol.methods import Method
-from splice.protocol.versions import Facts
 from splice.rules.extensions import AnyCapabilities, Extension, Served
-from splice.schema.schemas import meant
+from splice.schema import schemas
 from splice.server.call import Call, Publish
 
 D = TypeVar("D", bound=Struct)
 D_co = TypeVar("D_co", covariant=True)
 
-Show: TypeAlias = Callable[[D, Facts], D]
+Show: TypeAlias = Callable[[D, versions.Facts], D]
 """Describes something to a client of some version."""
 
 _KEYS = ("uri", "uri_template", "name")
@@ -68,8 +66,7 @@ class Source(Protocol[D_co]):
 
 def key_of(entry: Entry[Any]) -> str:
     """Tell by what an entry is found: its URI or template where it has one, else its name."""
-    key: str = next(getattr(entry.definition, field) for field in _KEYS if hasattr(entry.definition, field))
-    return key
+    return str(next(getattr(entry.definition, field) for field in _KEYS if hasattr(entry.definition, field)))
 
 
 class Described(Struct, Generic[D], frozen=True, eq=False):
@@ -174,7 +171,7 @@ class Listing(Generic[D]):
     A page is written as JSON once per version, and again only after the entries changed.
     """
 
-    def __init__(self, row: Method[Any, Any], local: Local[D], show: Show[D] = lambda shown, _: shown) -> None:
+    def __init__(self, row: methods.Method[Any, Any], local: Local[D], show: Show[D] = lambda shown, _: shown) -> None:
         self.row = row
         self.local = local
         self.sources: list[Source[D]] = [local]
@@ -197,7 +194,7 @@ class Listing(Generic[D]):
         entry = await self.find(name)
         if entry is None:
             known = [key_of(each) for source in self.sources for each in await source.entries()]
-            raise InvalidParams(f"Unknown {self.local.noun}: {name[:200]!r}{meant(name, known)}")
+            raise InvalidParams(f"Unknown {self.local.noun}: {name[:200]!r}{schemas.meant(name, known)}")
         return entry
 
     async def page(self, call: Call) -> wire.PageResult | Raw:
@@ -221,7 +218,7 @@ class Listing(Generic[D]):
             self._pages[key] = raw(call.era.finish(self._cut(start, home.page_size, facts), facts, home.info_json))
         return self._pages[key]
 
-    def _cut(self, start: int, size: int, facts: Facts) -> wire.PageResult:
+    def _cut(self, start: int, size: int, facts: versions.Facts) -> wire.PageResult:
         end = start + size
         definitions = [self._show(entry.definition, facts) for entry in self._entries[start:end]]
         cursor = str(end) if end < len(self._entries) else None

@@ -119,31 +119,27 @@ class Threads:
             self._do(*self._jobs.get())
 
     def _do(self, future: "asyncio.Future[Any]", call: Callable[[], Any]) -> None:
-        value: Any = None
-        error: BaseException | None = None
+        settle: Callable[[Any], None] = future.set_result
+        outcome: Any = None
         self._running.add(future)
         if not future.cancelled():
             try:
-                value = call()
-            except _FOR_THE_LOOP as raised:
-                error = RuntimeError(f"the handler raised {type(raised).__name__}")
-            except BaseException as raised:  # noqa: BLE001 - whatever it is, it belongs to the caller
-                error = raised
+                outcome = call()
+            except _FOR_THE_LOOP as error:
+                settle, outcome = future.set_exception, RuntimeError(f"the handler raised {type(error).__name__}")
+            except BaseException as error:  # noqa: BLE001 - whatever it is, it belongs to the caller
+                settle, outcome = future.set_exception, error
         self._running.discard(future)
         self._done += 1
         with suppress(RuntimeError):  # the loop is closed: nobody waits any more
-            future.get_loop().call_soon_threadsafe(_settle, future, value, error)
-        del future, call, value, error  # an error's traceback leads to this frame, and would hold itself alive
+            future.get_loop().call_soon_threadsafe(_settle, future, settle, outcome)
+        del future, call, settle, outcome  # an error's traceback leads to this frame, and would hold itself alive
 
 
-def _settle(future: "asyncio.Future[Any]", value: Any, error: BaseException | None) -> None:
+def _settle(future: "asyncio.Future[Any]", settle: Callable[[Any], None], outcome: Any) -> None:
     """Tell the one who waits, on the loop."""
-    if future.done():
-        return
-    if error is None:
-        future.set_result(value)
-    else:
-        future.set_exception(error)
+    if not future.done():
+        settle(outcome)
 
 
 class Bridge:

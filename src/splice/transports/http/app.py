@@ -275,7 +275,7 @@ class RequestExchange(base.Exchange):
         if version is None:
             raise InvalidParams(f"params._meta must carry {META_PROTOCOL_VERSION}, as MCP-Protocol-Version says")
         headers = cast("Headers", self.sender.headers)
-        name = None if row is None or row.named_by is None else getattr(params, row.named_by)
+        name = None if row is None else row.name_in(params)
         check_standard_headers(headers, version, self.request.method, name)
 
     def rest(self) -> None:
