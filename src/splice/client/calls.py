@@ -205,8 +205,7 @@ class Calls:
         Nothing where the server did not declare the list, or declared what it does not serve. Raises
         `RemoteProtocolError` for a list that never ends.
         """
-        chapter = row.name.partition("/")[0]
-        if getattr(self.current().capabilities, chapter) is None:
+        if getattr(self.current().capabilities, row.name.partition("/")[0]) is None:
             return
         cursor: str | None = None
         seen: set[str | None] = set()

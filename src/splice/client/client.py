@@ -205,8 +205,7 @@ class Client:
             self._need("completions")
         known = None if context is None else completion.CompletionContext(arguments=dict(context))
         argument = completion.CompletionArgument(name=name, value=value)
-        params = completion.CompleteParams(ref=ref, argument=argument, context=known)
-        ours = narrow(params, self.protocol_version)
+        ours = narrow(completion.CompleteParams(ref=ref, argument=argument, context=known), self.protocol_version)
         return (await self._calls.request(completion.COMPLETE, ours, _read(options))).completion
 
     # Requests and notifications of any kind.

@@ -33,12 +33,11 @@ class KnownTools:
         for tool in tools:
             try:
                 self._mirrored[tool.name] = header_parameters(tool.input_schema) if mirrors else {}
+                self._promised[tool.name] = tool.output_schema
+                good.append(tool)
             except Exception as error:  # noqa: BLE001 - whatever one server wrote, the other tools can be used
                 why = error if isinstance(error, ValueError) else repr(error)
                 log.warning("left out tool %r: %s", tool.name, why)
-                continue
-            self._promised[tool.name] = tool.output_schema
-            good.append(tool)
         return good
 
     def headers(self, name: str, arguments: Raw | None) -> Mapping[str, str]:

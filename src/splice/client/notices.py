@@ -46,9 +46,7 @@ OnProgress: TypeAlias = Callable[[float, float | None, str | None], Awaitable[No
 async def call(function: Callable[..., Awaitable[T] | T], *arguments: Any) -> T:
     """Call a function of the user's, `def` or `async def`."""
     result = function(*arguments)
-    if inspect.isawaitable(result):
-        return await result
-    return result
+    return await result if inspect.isawaitable(result) else result
 
 
 async def _tell(method: str, function: Callable[..., Awaitable[None] | None], *arguments: Any) -> None:
@@ -65,8 +63,7 @@ class Notices:
         notes = [Heard(notifications.LOG_MESSAGE, on_log)] if on_log else []
         if on_change:
             notes += [Heard(row, partial(_change, on_change, kind)) for kind, row in _CHANGES.items()]
-        ours = Extension[Any]("", notes=notes)
-        self._heard = heard((ours, *extensions))
+        self._heard = heard((Extension[Any]("", notes=notes), *extensions))
 
     async def hear(self, note: jsonrpc.Notification, version: str | None = None) -> None:
         """Take one notification. Never raises.

@@ -91,8 +91,8 @@ class Answers:
         for key, request in asked.items():
             each = self._served.get(request.method)
             if each is None or each.row is lifecycle.PING:
-                kind = _KINDS.get(request.method)
-                advice = f"; pass {kind.option}= to Client" if kind else ""
+                options = [kind.option for kind in _KINDS if kind.row.name == request.method]
+                advice = f"; pass {options[0]}= to Client" if options else ""
                 raise Unanswered(f"The server asks for {request.method}, which nothing here answers{advice}")
             try:
                 answers[key] = jsonrpc.raw(await each.answer(Question(each.row, request.params, facts)))
@@ -108,7 +108,7 @@ class Questions(Extension[Question]):
         if roots is not None and not callable(roots):
             _as_roots(roots)
         given = {"on_elicit": on_elicit, "on_sample": on_sample, "roots": roots}
-        self._kinds = [kind for kind in _KINDS.values() if given[kind.option] is not None]
+        self._kinds = [kind for kind in _KINDS if given[kind.option] is not None]
         ours = [Served(kind.row, partial(kind.answer, given[kind.option])) for kind in self._kinds]
         super().__init__("", methods=[Served(lifecycle.PING, _pong), *ours])
 
@@ -184,14 +184,13 @@ class _Kind(Struct, frozen=True):
     """What that capability is declared as."""
 
 
-_ALL_KINDS = (
+_KINDS = (
     _Kind(questions.ELICIT, "on_elicit", _elicit, "elicitation", ElicitationCapability(form={}, url={})),
     _Kind(questions.CREATE_MESSAGE, "on_sample", _sample, "sampling", SamplingCapability()),
     _Kind(questions.ROOTS_LIST, "roots", _list_roots, "roots", RootsCapability(list_changed=True)),
 )
-_KINDS = {kind.row.name: kind for kind in _ALL_KINDS}
 
-OPTION_OF = {kind.capability: kind.option for kind in _KINDS.values()}
+OPTION_OF = {kind.capability: kind.option for kind in _KINDS}
 """Which option of `Client` declares a capability."""
 
 

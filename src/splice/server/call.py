@@ -16,7 +16,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cached_property
 from math import inf
-from typing import Any, TypeAlias, TypeGuard, TypeVar
+from typing import Any, TypeAlias, TypeGuard, TypeVar, cast
 
 import msgspec
 from msgspec import Raw, Struct
@@ -61,11 +61,8 @@ Publish: TypeAlias = Callable[[Change], None]
 Asked: TypeAlias = questions.ElicitParams | questions.CreateMessageParams | None
 """A form or link, a sampling request, or None for the client's roots."""
 
-_ASKED_BY: dict[type, methods.Method[Any, Any]] = {
-    questions.ElicitParams: questions.ELICIT,
-    questions.CreateMessageParams: questions.CREATE_MESSAGE,
-    type(None): questions.ROOTS_LIST,
-}
+_ASKING: Sequence[methods.Method[Any, Any]] = (questions.ELICIT, questions.CREATE_MESSAGE, questions.ROOTS_LIST)
+_ASKED_BY = {row.params: row for row in _ASKING}
 
 ASK_SECONDS = 600.0
 """How long a client may take to answer a request of ours: its user, or its model, has to think."""
@@ -76,8 +73,6 @@ _ALONE = (
     "%s seals requestState with a key of this process alone, and other processes refuse what it sealed, as it refuses "
     "theirs: set the environment variable SPLICE_SECRET, or Server(state_keys=...), to the same for all of them"
 )
-
-_PER_ROUND = frozenset({"_meta", "inputResponses", "requestState"})
 
 
 class InputRequired(Struct, frozen=True):
@@ -215,7 +210,8 @@ class Call(eras.Admitted, eq=False):
         """
         if not self.row.may_ask:
             raise LocalProtocolError(f"Nothing can be asked while {self.row.name} is answered")
-        asked = {key: (_ASKED_BY[type(each)], each or wire.NoParams()) for key, each in required.requests.items()}
+        given = {key: each or wire.NoParams() for key, each in required.requests.items()}
+        asked = {key: (_ASKED_BY[type(params)], params) for key, params in given.items()}
         requests = {key: self._question(row, params) for key, (row, params) in asked.items()}
         self.journal.leave(requests, required.state)
         self.era.suspend(requests)
@@ -250,7 +246,7 @@ class Call(eras.Admitted, eq=False):
         """Tell what a state is bound to: who asked whom for what, leaving out what differs from round to round."""
         request = self.exchange.request
         params: dict[str, Any] = msgspec.json.decode(request.params)
-        said = {key: value for key, value in params.items() if key not in _PER_ROUND}
+        said = {key: value for key, value in params.items() if key not in ("_meta", "inputResponses", "requestState")}
         whole = [self.home.info.name, self.sender.principal, request.method, said]
         return hashlib.blake2b(msgspec.json.encode(whole, order="sorted"), digest_size=16).digest()
 
@@ -275,8 +271,7 @@ class Call(eras.Admitted, eq=False):
             error = jsonrpc.error_of(response)
             error.is_foreign = False  # it comes from the very client that would read it
             raise error
-        result: Raw = response.result
-        return result
+        return cast("Raw", response.result)
 
 
 def session_of(call: Call) -> sessions.Session:

@@ -6,7 +6,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/comple
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from splice.errors import InvalidParams, MethodNotFound
 from splice.protocol import completion
@@ -56,8 +56,7 @@ class Prompts(Features):
     async def get(self, call: Call) -> GetPromptResult | InputRequired:
         """Answer `prompts/get`."""
         prompt = await self.listing.named(call.params.name)
-        result: GetPromptResult | InputRequired = await prompt.run(call)
-        return result
+        return cast("GetPromptResult | InputRequired", await prompt.run(call))
 
 
 class Completions(Extension[Call]):

@@ -5,7 +5,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/server/resources
 
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar, cast
 
 from msgspec import Struct
 
@@ -102,8 +102,7 @@ class Resources(sources.Features):
         entry = await self.find(wanted)
         if entry is None:
             raise ResourceNotFound(f"Resource not found: {wanted:.200}", {"uri": wanted})
-        result: Read = await entry.run(call, wanted)
-        return result
+        return cast("Read", await entry.run(call, wanted))
 
     async def read_within(self, uri: str, call: Call) -> resources.ReadResourceResult:
         """Read a resource for the handler of another request.

@@ -275,8 +275,7 @@ class RequestExchange(base.Exchange):
         if version is None:
             raise InvalidParams(f"params._meta must carry {META_PROTOCOL_VERSION}, as MCP-Protocol-Version says")
         headers = cast("Headers", self.sender.headers)
-        name = None if row is None else row.name_in(params)
-        check_standard_headers(headers, version, self.request.method, name)
+        check_standard_headers(headers, version, self.request.method, None if row is None else row.name_in(params))
 
     def rest(self) -> None:
         """Let go of the body and the headers."""
