@@ -46,7 +46,9 @@ OnProgress: TypeAlias = Callable[[float, float | None, str | None], Awaitable[No
 async def call(function: Callable[..., Awaitable[T] | T], *arguments: Any) -> T:
     """Call a function of the user's, `def` or `async def`."""
     result = function(*arguments)
-    return await result if inspect.isawaitable(result) else result
+    if inspect.isawaitable(result):
+        return await result
+    return result
 
 
 async def _tell(method: str, function: Callable[..., Awaitable[None] | None], *arguments: Any) -> None:

@@ -152,8 +152,7 @@ class Context(Generic[State]):
 
     async def progress(self, value: float, total: float | None = None, message: str | None = None) -> None:
         """Report progress to a client that asked for it. A value that does not grow, or is not finite, is not sent."""
-        call = self._call
-        token = call.meta.progress_token
+        call, token = self._call, self._call.meta.progress_token
         if token is None or not call.progress < value < inf:
             return
         call.progress = value
