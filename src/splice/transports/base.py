@@ -125,7 +125,7 @@ class Link:
     async def listen(self) -> None:
         """Begin to hear what belongs to no request, where the transport has to ask for it."""
 
-    async def exchange(self, outgoing: Outgoing) -> jsonrpc.Response:
+    def exchange(self, outgoing: Outgoing) -> Coroutine[Any, Any, jsonrpc.Response]:
         """Send a request and wait for its one response; cancelling the caller cancels the request at the server.
 
         Raises `ConnectionClosed`.
