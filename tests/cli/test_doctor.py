@@ -229,7 +229,7 @@ def test_a_list_that_cannot_be_read(odd: Callable[..., Done]) -> None:
         ({"inputSchema": {"type": "object", "properties": "x" * 5_000}}, "t: its input schema: invalid JSON Schema"),
         ({"inputSchema": {"type": "string"}}, 't: its input schema must say "type": "object"'),
         ({"inputSchema": {"type": "object", "$schema": "http://x/draft-04"}}, "unsupported JSON Schema dialect"),
-        ({"outputSchema": {"$ref": "http://x/"}}, "t: its output schema: refused JSON Schema"),
+        ({"outputSchema": {"$ref": "http://x/"}}, "t: its output schema: the schema refers to http://x/"),
     ],
 )
 def test_a_schema_that_cannot_be_used(odd: Callable[..., Done], tool: dict[str, Any], why: str) -> None:
@@ -248,7 +248,7 @@ def test_a_schema_over_budget_and_a_name_that_hosts_refuse_are_warnings(odd: Cal
     done = odd(tools_list={"tools": [{**TOOL, "inputSchema": costly}, {**TOOL, "name": "a.b"}]})
     assert (done.code, statuses(done)["schemas"]) == (OK, "warning")
     first, second = rungs(done)["schemas"]["details"]
-    assert first.startswith("t: its input schema is not held against values: refused JSON Schema")
+    assert first.startswith("t: its input schema is not held against values: the schema's references and choices")
     assert second.startswith("a.b: some hosts refuse this name")
 
 

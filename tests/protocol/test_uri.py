@@ -142,6 +142,7 @@ def test_matching(template: str, uri: str, expected: dict[str, str] | None) -> N
         ("{a}{b}", "nothing stands between a and b"),
         ("{a}{+b}", "nothing stands between a and b"),
         ("{+a}{b}", "nothing stands between a and b"),
+        ("x?a=1{&a}", "a is a text and a variable of its query"),
         ("x{?a}/y", "{?...} must stand at the end"),
         ("{+a}/{b}", "behind {+...} and {/...*}, no {...} can follow"),
         ("x{/a*}{.b}", "behind {+...} and {/...*}, no {...} can follow"),

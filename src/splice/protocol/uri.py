@@ -83,6 +83,9 @@ class UriTemplate:
         self.variables: tuple[str, ...] = tuple(dict.fromkeys(run.name for run in runs))
         """The names of the variables, in the order of the text."""
         self._query = {run.name: run for run in runs if run.operator in ("?", "&")}
+        written = "".join(each for each in elements if isinstance(each, str)).partition("?")[2]
+        if twice := self._query.keys() & {item.partition("=")[0] for item in written.split("&")}:
+            raise ValueError(f"no URI can be matched to {text!r}: {min(twice)} is a text and a variable of its query")
         path = [each for each in elements if not _tail(each)]
         self._suffix = str(path.pop()) if path and isinstance(path[-1], str) else ""
         self._path = [each for each in path if isinstance(each, _Run)]
