@@ -24,12 +24,14 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import urlsplit
 
 _PART = re.compile(r"[^{]+|\{(?P<operator>[+./?&]?)(?P<variables>[^}]*)(?P<end>\}?)")
 _VARIABLE = re.compile(r"((?:\w|%[0-9A-Fa-f]{2})(?:\.?(?:\w|%[0-9A-Fa-f]{2}))*)(\*)?", re.ASCII)
 _NOT_LITERAL = re.compile(r'[\x00-\x20"<>\\^`|}\ud800-\udfff]')
+_NOT_RESERVED = re.compile(r"[^A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]+")
 _BAD_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
+_ESCAPES = re.compile("(?:%[0-9A-Fa-f]{2})+")
 _CHARACTER = "(?:[A-Za-z0-9._~:@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})"
 _URI = re.compile(
     rf"[A-Za-z][A-Za-z0-9+.-]*:(?://(?:{_CHARACTER}*+|(?:{_CHARACTER}*@)?\[[0-9A-Fa-f:.]+\](?::[0-9]*)?)(?=[/?#]|\Z))?"
@@ -198,7 +200,7 @@ def _values(found: Iterable[tuple[_Run, str | None]]) -> dict[str, str] | None:
         if text is None:
             continue
         try:
-            value = unquote(text, errors="strict")
+            value = _ESCAPES.sub(lambda found: bytes.fromhex(found[0].replace("%", "")).decode(), text)
         except UnicodeDecodeError:
             return None
         if _BAD_ESCAPE.search(text) or "\0" in value:
@@ -215,4 +217,4 @@ def _escape(text: str) -> str:
 
     A lone surrogate becomes escapes that are not UTF-8.
     """
-    return quote(text, safe=":/?#[]@!$&'()*+,;=%", errors="surrogatepass")
+    return _NOT_RESERVED.sub(lambda found: "%" + found[0].encode(errors="surrogatepass").hex("%").upper(), text)
