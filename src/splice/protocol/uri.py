@@ -88,6 +88,7 @@ class UriTemplate:
         written = "".join(each for each in elements if isinstance(each, str)).partition("?")[2]
         if twice := self._query.keys() & {item.partition("=")[0] for item in written.split("&")}:
             raise ValueError(f"no URI can be matched to {text!r}: {min(twice)} is a text and a variable of its query")
+        self._most_items = len(self._query) + written.count("&") + 1
         path = [each for each in elements if not _tail(each)]
         self._suffix = str(path.pop()) if path and isinstance(path[-1], str) else ""
         self._path = [each for each in path if isinstance(each, _Run)]
@@ -105,6 +106,8 @@ class UriTemplate:
         found: list[tuple[_Run, str | None]] = []
         if self._query:
             path, _, query = rest.partition("?")
+            if query.count("&") > self._most_items:
+                return None
             items = [item.partition("=") for item in query.split("&")]
             found += [(self._query[name], value) for name, _, value in items if name in self._query]
             literals = "&".join("".join(item) for item in items if item[0] not in self._query)
