@@ -232,3 +232,17 @@ def test_lone_surrogates_stand_for_no_value(template: str, uri: str) -> None:
 def test_lone_surrogates_have_no_place_in_a_template() -> None:
     with pytest.raises(ValueError, match=r"at 2: '\\ud800' must not stand"):
         UriTemplate("a:\ud800{x}")
+
+
+@pytest.mark.parametrize(
+    ("template", "uri"),
+    [
+        ("x{+k}{?l}", "x/a?evil=1&l=2"),
+        ("x{+k}{?l}", "x/a?evil=1"),
+        ("x?x={x}{&y}", "x?x=1&z=3"),
+        ("aa{+k}{?l,m}", "aa??l=%3F&m=%3F"),
+        ("x{?a}", "x?a=1&a=1"),
+    ],
+)
+def test_a_variable_never_takes_what_the_query_does_not_know(template: str, uri: str) -> None:
+    assert UriTemplate(template).match(uri) is None

@@ -85,10 +85,10 @@ class UriTemplate:
         self.variables: tuple[str, ...] = tuple(dict.fromkeys(run.name for run in runs))
         """The names of the variables, in the order of the text."""
         self._query = {run.name: run for run in runs if run.operator in ("?", "&")}
-        written = "".join(each for each in elements if isinstance(each, str)).partition("?")[2]
+        _, mark, written = "".join(each for each in elements if isinstance(each, str)).partition("?")
         if twice := self._query.keys() & {item.partition("=")[0] for item in written.split("&")}:
             raise ValueError(f"no URI can be matched to {text!r}: {min(twice)} is a text and a variable of its query")
-        self._most_items = len(self._query) + written.count("&") + 1
+        self._literals = len(mark) + written.count("&")
         path = [each for each in elements if not _tail(each)]
         self._suffix = str(path.pop()) if path and isinstance(path[-1], str) else ""
         self._path = [each for each in path if isinstance(each, _Run)]
@@ -106,12 +106,14 @@ class UriTemplate:
         found: list[tuple[_Run, str | None]] = []
         if self._query:
             path, _, query = rest.partition("?")
-            if query.count("&") > self._most_items:
+            if query.count("&") >= len(self._query) + self._literals:
                 return None
-            items = [item.partition("=") for item in query.split("&")]
+            items = [item.partition("=") for item in query.split("&")] if query else []
             found += [(self._query[name], value) for name, _, value in items if name in self._query]
-            literals = "&".join("".join(item) for item in items if item[0] not in self._query)
-            rest = f"{path}?{literals}" if literals else path
+            literals = ["".join(item) for item in items if item[0] not in self._query]
+            if len(literals) != self._literals:
+                return None
+            rest = f"{path}?{'&'.join(literals)}" if literals else path
         place = self._pattern.match(rest.removesuffix(self._suffix)) if rest.endswith(self._suffix) else None
         return None if place is None else _values([*zip(self._path, place.groups(), strict=True), *found])
 
