@@ -197,53 +197,50 @@ async def test_questions_on_the_stream_of_a_request() -> None:
         assert await result(link) == [{"jsonrpc": "2.0", "id": "q", "result": {"to": "question"}}, "s-1"]
 
 
+class Thinking(Listener):
+    """Has no answer until it is stopped."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked, self.stopped = asyncio.Event(), asyncio.Event()
+
+    async def answer(self, request: Request) -> Response:  # noqa: ARG002 - one question is like another
+        self.asked.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.stopped.set()
+        raise AssertionError
+
+
 async def test_a_question_that_is_withdrawn() -> None:
-    asked, withdrawn = asyncio.Event(), asyncio.Event()
+    receiver = Thinking()
 
     class Withdrawing(SessionServer):
         async def call(self, visit: Visit) -> None:
             await visit.begin_stream()
             await visit.event({"id": "q", "method": "question"})
-            await asked.wait()
+            await receiver.asked.wait()
             for params in ({"requestId": "unknown"}, {}, {"requestId": 1.5}, None, {"requestId": "q"}):
                 await visit.event({"method": "notifications/cancelled", "params": params})
             await visit.event({"id": visit.message["id"], "result": "done"})
 
-    class Answering(Listener):
-        async def answer(self, request: Request) -> Response:  # noqa: ARG002 - one question is like another
-            asked.set()
-            try:
-                await asyncio.Event().wait()
-            finally:
-                withdrawn.set()
-            raise AssertionError
-
-    async with linked(Withdrawing(), receiver=Answering()) as (link, server):
+    async with linked(Withdrawing(), receiver=receiver) as (link, server):
         await handshake(link)
         assert await result(link) == "done"
-        await withdrawn.wait()
+        await receiver.stopped.wait()
         assert await result(link) == "done"  # an answer would have left before this request
         assert [visit for visit in server.visits if visit.body and "method" not in visit.message] == []
 
 
 async def test_closing_ends_the_work_on_an_answer() -> None:
-    asked, stopped = asyncio.Event(), asyncio.Event()
-
-    class Answering(Listener):
-        async def answer(self, request: Request) -> Response:  # noqa: ARG002 - one question is like another
-            asked.set()
-            try:
-                await asyncio.Event().wait()
-            finally:
-                stopped.set()
-            raise AssertionError
-
-    async with linked(Asking(), receiver=Answering()) as (link, _):
+    receiver = Thinking()
+    async with linked(Asking(), receiver=receiver) as (link, _):
         await handshake(link)
         task = asyncio.ensure_future(exchange(link))
-        await asked.wait()
+        await receiver.asked.wait()
         await link.close()
-        assert stopped.is_set()
+        assert receiver.stopped.is_set()
         with pytest.raises(ConnectionClosed, match="was closed"):
             await task
 
