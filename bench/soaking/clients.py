@@ -55,8 +55,8 @@ class Seat:
     async def sit(self) -> None:
         """Open a client."""
         self.client = await self._open(self._number).open()
-        self.is_dead = False
         self.start = await self.look()
+        self.is_dead = False  # from here on the pid is the new server's
 
     async def look(self) -> Vitals:
         """Let the server say what it holds."""
