@@ -41,6 +41,8 @@ class Leg:
     version: str
     required: int
     added: list[str]
+    only: bool = False
+    """Nothing else is spoken: the suite has no requirement set for it, and its client offers a newer version."""
 
 
 SCOPE = tomllib.loads((HERE / "scope.toml").read_text())
@@ -79,8 +81,8 @@ def main() -> int:
     results = Path(tempfile.mkdtemp(prefix="conformance-"))
     chosen = set(sys.argv[1:])
     verdicts: list[Verdict] = []
-    with serving() as url:
-        for leg in LEGS:
+    for leg in LEGS:
+        with serving(leg) as url:
             for scenario in scenarios(leg):
                 if not chosen or scenario in chosen:
                     verdicts.append(run(leg, scenario, url, results))
@@ -107,11 +109,12 @@ def is_out(scenario: str) -> bool:
 
 
 def listed(leg: Leg) -> Iterator[str]:
-    """Ask the suite for the scenarios of a requirement set, at one end."""
-    text = conformance("list", "--requirements", leg.version, check=True).stdout
+    """Ask the suite for the scenarios of a requirement set, or of a version that has none, at one end."""
+    which = "--spec-version" if leg.only else "--requirements"
+    text = conformance("list", which, leg.version, check=True).stdout
     section = re.search(rf"^{leg.end.capitalize()} scenarios.*?\n(.*?)\n\n", text, re.MULTILINE | re.DOTALL)
     for line in section[1].splitlines() if section else ():
-        yield line.strip().removeprefix("- ")
+        yield line.strip().removeprefix("- ").partition(" ")[0]
 
 
 def run(leg: Leg, scenario: str, url: str, results: Path) -> Verdict:
@@ -151,12 +154,13 @@ def conformance(*arguments: str, check: bool = False) -> subprocess.CompletedPro
 
 
 @contextmanager
-def serving() -> Iterator[str]:
+def serving(leg: Leg) -> Iterator[str]:
     """Serve the fixture on a free port for the length of the block."""
+    limit = ["--protocol", leg.version] if leg.only else []
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    process = subprocess.Popen([sys.executable, str(HERE / "server.py"), "--port", str(port)])
+    process = subprocess.Popen([sys.executable, str(HERE / "server.py"), "--port", str(port), *limit])
     try:
         await_port(process, port)
         yield f"http://localhost:{port}/mcp"

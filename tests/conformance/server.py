@@ -1,4 +1,4 @@
-"""The server that the official conformance suite tests: `python tests/conformance/server.py --port N`.
+"""The server that the official conformance suite tests: `python tests/conformance/server.py --port N [--protocol V]`.
 
 Names, texts and schemas are the suite's demands; how a real server looks is in `examples/`.
 """
@@ -9,7 +9,15 @@ import base64
 from typing import Annotated, Any
 
 from splice import Audio, Context, File, Header, Image, InputRequired, MissingClientCapability, Server, ToolError
-from splice.types import CallToolResult, CreateMessageParams, ElicitParams, PromptMessage, SamplingMessage, TextContent
+from splice.types import (
+    VERSIONS,
+    CallToolResult,
+    CreateMessageParams,
+    ElicitParams,
+    PromptMessage,
+    SamplingMessage,
+    TextContent,
+)
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -17,7 +25,12 @@ PNG = base64.b64decode(
 WAV = base64.b64decode("UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAAAAA==")
 PACE_SECONDS = 0.05
 
-server = Server("splice-conformance", version="1.0.0")
+parser = argparse.ArgumentParser()
+parser.add_argument("--port", type=int, required=True)
+parser.add_argument("--protocol", help="the only version to speak")
+GIVEN = parser.parse_args()
+
+server = Server("splice-conformance", version="1.0.0", protocols=[GIVEN.protocol] if GIVEN.protocol else VERSIONS)
 
 
 def form(properties: dict[str, Any], *required: str) -> dict[str, Any]:
@@ -347,9 +360,7 @@ def complete_arg1(value: str) -> list[str]:
 
 def main() -> None:
     """Serve http://localhost:PORT/mcp."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--port", type=int, required=True)
-    server.run("http", host="127.0.0.1", port=parser.parse_args().port)
+    server.run("http", host="127.0.0.1", port=GIVEN.port)
 
 
 if __name__ == "__main__":

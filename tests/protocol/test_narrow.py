@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec import Struct
+from msgspec.structs import replace
 
 from protocol.wire import foreign, instances, span_of, wire_types
 from splice.protocol.capabilities import (
@@ -223,8 +224,25 @@ def test_a_request_loses_what_only_the_newest_version_says() -> None:
 
 def test_null_is_a_value_to_clear_like_any_other() -> None:
     result = CallToolResult(content=[], structured_content=NULL)
-    assert written(narrow(result, V2025_06_18)) == {"content": [], "structuredContent": None}
+    assert written(narrow(result, V2026_07_28)) == {"content": [], "structuredContent": None}
+    assert written(narrow(result, V2025_06_18)) == {"content": [], "structuredContent": {"result": None}}
     assert written(narrow(result, V2025_03_26)) == {"content": []}
+
+
+@pytest.mark.parametrize("value", [[1], "x", 0, False, [], raw([1]), raw(" 1"), {}, {"a": [1]}, raw({"a": 1}), None])
+@pytest.mark.parametrize("version", VERSIONS)
+def test_structured_content_is_an_object_where_it_has_to_be(value: Any, version: str) -> None:
+    result, used = CallToolResult(content=[], structured_content=value), replace(USED, structured_content=value)
+    plain, wrapped = written(value), written({"result": value})
+    is_object = value is None or isinstance(plain, dict)
+    expected = plain if is_object or FACTS[version].any_structured_content else wrapped
+    if covers((Since(V2025_06_18),), version):
+        assert written(narrow(result, version).structured_content) == expected
+    else:
+        assert narrow(result, version).structured_content is None
+    message = CreateMessageResult(role="user", content=used, model="m")
+    if covers(ToolResultContent.span, version):
+        assert written(narrow(message, version).content.structured_content) == expected  # type: ignore[union-attr]
 
 
 def test_elicitation_by_url_cannot_be_said_before_it_existed() -> None:
@@ -263,6 +281,7 @@ def test_any_value_of_any_type_in_any_version(kind: type[Struct], data: st.DataO
 
 
 FORM: dict[str, Any] = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
     "type": "object",
     "properties": {
         "name": {"type": "string", "minLength": 1, "default": "Ann"},
@@ -280,13 +299,15 @@ def test_forms_hold_what_their_version_has(version: str) -> None:
     if FACTS[version].rich_forms:
         assert narrowed is FORM
         return
-    assert narrowed == FORM | {
+    assert narrowed == {
+        "type": "object",
+        "required": ["name"],
         "properties": {
             "name": {"type": "string", "minLength": 1},
             "count": {"type": "integer"},
             "sure": {"type": "boolean", "default": True},
             "size": {"type": "string", "enum": ["s", "l"], "enumNames": ["Small", "l"]},
-        }
+        },
     }
     listing = {"type": "object", "properties": {"sizes": {"type": "array", "items": {"enum": ["s", "l"]}}}}
     with pytest.raises(ValueError, match=f"^the form's field 'sizes' is a list of choices, .* {version} cannot show$"):

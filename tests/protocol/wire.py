@@ -18,7 +18,7 @@ from splice import protocol
 from splice.protocol import content
 from splice.protocol import questions as asked
 from splice.protocol.methods import Method, Note
-from splice.protocol.versions import covers
+from splice.protocol.versions import FACTS, covers
 from splice.protocol.wire import Wire
 
 S = TypeVar("S", bound=Struct)
@@ -96,6 +96,9 @@ def foreign(value: Any, version: str) -> Iterator[str]:
         yield from foreign(inner, version)
         if field.type is SAMPLING_CONTENT and isinstance(inner, list) and not covers(LISTS, version):
             yield f"{where}: a list"
+    structured = getattr(value, "structured_content", None)
+    if not (FACTS[version].any_structured_content or structured is None or isinstance(structured, dict)):
+        yield f"{type(value).__name__}.structured_content: not an object"
 
 
 WORD = st.sampled_from(["", "x", "\u2028\U0001f600"])

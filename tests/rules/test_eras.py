@@ -35,15 +35,14 @@ from splice.protocol.tools import TOOLS_CALL, TOOLS_LIST, CallToolParams, CallTo
 from splice.protocol.versions import FACTS, HANDSHAKE_VERSIONS, LATEST_HANDSHAKE, LATEST_MODERN, VERSIONS
 from splice.protocol.wire import EmptyResult, Implementation, NoParams, PageParams, Params
 from splice.rules.eras import (
+    EVERY_PROTOCOL,
     LEGACY,
     MODERN,
     Admitted,
     Stamp,
     Suspend,
     admit,
-    discoverable_versions,
     era_of,
-    handshake_version,
     is_version_of_requests,
     names_its_version,
 )
@@ -181,7 +180,7 @@ def test_a_request_that_names_its_version_must_declare_the_rest(said: JSON, erro
 
 def test_a_modern_request_without_a_version_is_invalid() -> None:
     with pytest.raises(InvalidParams, match=META_PROTOCOL_VERSION):
-        MODERN.admit(TOOLS_LIST, RequestMeta(client_capabilities=ClientCapabilities()), None)
+        MODERN.admit(TOOLS_LIST, RequestMeta(client_capabilities=ClientCapabilities()), None, EVERY_PROTOCOL)
 
 
 @pytest.mark.requirement(65)
@@ -189,7 +188,6 @@ def test_an_unsupported_version_is_answered_with_those_that_are() -> None:
     said = {META_PROTOCOL_VERSION: "2099-01-01", META_CLIENT_CAPABILITIES: {}}
     data = refusal("tools/list", {"_meta": said}, None).data
     assert data == {"supported": [LATEST_MODERN], "requested": "2099-01-01"}
-    assert discoverable_versions() == [LATEST_MODERN]
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -474,4 +472,4 @@ def test_a_version_is_opened_by_a_handshake_or_named_by_each_request(version: st
 @pytest.mark.parametrize("offered", [*VERSIONS, "1999-01-01", "", "2025-11-25 "])
 def test_initialize_is_answered_with_the_offered_version_or_our_latest(offered: str) -> None:
     expected = offered if offered in HANDSHAKE_VERSIONS else LATEST_HANDSHAKE
-    assert handshake_version(offered) == expected
+    assert EVERY_PROTOCOL.counter_offer(offered) == expected

@@ -127,7 +127,10 @@ class Opening(Struct):
             cause = failure if isinstance(failure, Exception) else None
             if cause is not None and isinstance(verdict, negotiation.Impossible):
                 raise cause
-            raise errors.RemoteProtocolError(f"Cannot come to terms with {self.target.name}: {verdict.why}") from cause
+            why = verdict.why
+            if isinstance(verdict, negotiation.Handshake):
+                why += f"; it wants `initialize`, but protocol= allows {', '.join(self.wanted.probes)} only"
+            raise errors.RemoteProtocolError(f"Cannot come to terms with {self.target.name}: {why}") from cause
         if self.target.kind in _SAYS_NOTHING:
             return await self._handshake(link)
         if isinstance(outcome, errors.ConnectionClosed):
@@ -213,6 +216,7 @@ class Opening(Struct):
             if isinstance(verdict, negotiation.Discovered):
                 return await self._settle(link, verdict.version, verdict.discovery)
         refusal, speaks = jsonrpc.error_of(response), negotiation.offered_in(response.error)
-        said = f"{refusal.message}; it speaks {', '.join(speaks)}" if speaks else refusal.message
+        untold = speaks if any(each not in refusal.message for each in speaks) else []
+        said = f"{refusal.message}; it speaks {', '.join(untold)}" if untold else refusal.message
         cause = refusal.__cause__ or refusal  # in one process: what the server failed of
         raise errors.RPCError.received(refusal.code, f"{name} refused to initialize: {said}", refusal.data) from cause

@@ -21,6 +21,7 @@ from splice.errors import InternalError, InvalidParams, LocalProtocolError, Meth
 from splice.protocol import jsonrpc, lifecycle, methods, questions, uri, versions, wire
 from splice.protocol.capabilities import ElicitationCapability, RootsCapability, SamplingCapability
 from splice.protocol.content import TextContent
+from splice.protocol.narrow import narrow
 from splice.rules.extensions import AnyCapabilities, Extension, Served, served
 from splice.schema.forms import apply_defaults
 
@@ -72,7 +73,8 @@ class Answers:
             each = self._served.get(request.method)
             if each is None or not each.row.exists(facts.version):
                 raise MethodNotFound(f"Method not found: {request.method}")  # noqa: TRY301 - one way out for all refusals
-            return jsonrpc.Success(request.id, await each.answer(Question(each.row, request.params, facts)))
+            result = await each.answer(Question(each.row, request.params, facts))
+            return jsonrpc.Success(request.id, narrow(result, facts.version))
         except RPCError as error:
             return jsonrpc.failure(request.id, error)
         except Exception as error:
@@ -95,7 +97,8 @@ class Answers:
                 advice = f"; pass {options[0]}= to Client" if options else ""
                 raise Unanswered(f"The server asks for {request.method}, which nothing here answers{advice}")
             try:
-                answers[key] = jsonrpc.raw(await each.answer(Question(each.row, request.params, facts)))
+                result = await each.answer(Question(each.row, request.params, facts))
+                answers[key] = jsonrpc.raw(narrow(result, facts.version))
             except RPCError as error:
                 raise Unanswered(f"{request.method} was not answered: {error}") from error
         return answers

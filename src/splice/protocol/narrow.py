@@ -2,8 +2,9 @@
 
 `narrow` reads the marks of the types (`Since`, `Until`, `span`), once per type and version. Fields the version
 lacks are cleared at any depth. A content block it lacks becomes text that names what was left out, and where it
-allows one block only, several become several messages or one text. What needs no change is returned as it is,
-and nothing is changed in place.
+allows one block only, several become several messages or one text. Structured content that may only be an object
+becomes one, and a form loses the words it may not have. What needs no change is returned as it is, and nothing is
+changed in place.
 
 https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning
 """
@@ -13,10 +14,11 @@ from functools import cache, partial
 from operator import is_
 from typing import Annotated, Any, TypeAlias, TypeVar, cast, get_args, get_origin
 
-from msgspec import Struct
+from msgspec import Raw, Struct
 from msgspec.structs import fields, replace
 
 from splice.protocol import content, questions, versions
+from splice.protocol.tools import CallToolResult
 
 T = TypeVar("T")
 
@@ -25,6 +27,8 @@ Step: TypeAlias = Callable[[Any], Any]
 
 LaterBlock: TypeAlias = content.AudioContent | content.ResourceLink | content.ToolUseContent | content.ToolResultContent
 """The content blocks that some version lacks."""
+
+_STRUCTURED = (CallToolResult, content.ToolResultContent)
 
 
 def narrow(value: T, version: str) -> T:
@@ -55,6 +59,8 @@ def _step(kind: type, version: str) -> Step | None:
         steps.append(("content", _one_block))
     if kind is questions.CreateMessageParams and not versions.FACTS[version].sampling_tools:
         steps.insert(0, ("messages", _messages))
+    if kind in _STRUCTURED and "structured_content" not in gone and not versions.FACTS[version].any_structured_content:
+        steps.append(("structured_content", _object))
     if kind is questions.ElicitParams and not versions.FACTS[version].rich_forms:
         steps.append(("requested_schema", partial(_plain_form, version)))
     return partial(_struct, gone, steps) if gone or steps else None
@@ -104,13 +110,20 @@ def _one_block(several: content.SamplingBlock | list[content.SamplingBlock]) -> 
     return several[0] if len(several) == 1 else content.TextContent(text="\n".join(texts))
 
 
+def _object(value: Any) -> Any:
+    """Wrap JSON in an object, unless it is one."""
+    is_one = value is None or isinstance(value, dict) or (isinstance(value, Raw) and bytes(value).lstrip()[:1] == b"{")
+    return cast("Any", value if is_one else {"result": value})
+
+
 def _plain_form(version: str, form: dict[str, Any] | None) -> dict[str, Any] | None:
     """Ask for the same with plain choices, and with no defaults but those of booleans."""
     fields: Any = form and form.get("properties")
     if form is None or not isinstance(fields, dict):
         return form
     given = cast("dict[str, dict[str, Any]]", fields)
-    return form | {"properties": {name: _plain_field(name, each, version) for name, each in given.items()}}
+    plain = {word: value for word, value in form.items() if word != "$schema"}
+    return plain | {"properties": {name: _plain_field(name, each, version) for name, each in given.items()}}
 
 
 def _plain_field(name: str, field: dict[str, Any], version: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ connection; every other request is legacy and belongs to the session that `initi
 https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeAlias, TypeVar
 
 from msgspec import Raw, Struct
@@ -31,6 +31,45 @@ from splice.rules.sessions import Declared, Session
 R = TypeVar("R", bound=Struct)
 
 _CARRIED = f"params._meta must carry {lifecycle.META_PROTOCOL_VERSION} and {lifecycle.META_CLIENT_CAPABILITIES}"
+
+
+class Protocols(Struct, frozen=True):
+    """The versions that a server speaks, oldest first."""
+
+    handshake: tuple[str, ...] = versions.HANDSHAKE_VERSIONS
+    """Those that `initialize` may settle on. Without any, the server keeps no sessions."""
+    alone: tuple[str, ...] = versions.MODERN_VERSIONS
+    """Those that a request may name for itself; `server/discover` answers with them."""
+
+    @classmethod
+    def of(cls, spoken: Collection[str]) -> "Protocols":
+        """Sort versions out. Unknown ones are left out."""
+        every = versions.HANDSHAKE_VERSIONS, versions.MODERN_VERSIONS
+        return cls(*(tuple(each for each in some if each in spoken) for some in every))
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """All of them."""
+        return self.handshake + self.alone
+
+    @property
+    def opening(self) -> str:
+        """How a client begins, in words."""
+        ways = ["send `initialize` first"] * bool(self.handshake) + [_CARRIED] * bool(self.alone)
+        return ", or ".join(ways)
+
+    def counter_offer(self, offered: str) -> str:
+        """Choose the version that `initialize` is answered with: the one offered, else the newest there is."""
+        return offered if offered in self.handshake else self.handshake[-1]
+
+    def unsupported(self, requested: str) -> UnsupportedProtocolVersion:
+        """Make the error that refuses a version, and names those that take its place."""
+        supported = self.alone or self.handshake
+        told = f"Unsupported protocol version: {requested[:40]}; this server speaks {', '.join(self.all)}"
+        return UnsupportedProtocolVersion(told, {"supported": list(supported), "requested": requested[:40]})
+
+
+EVERY_PROTOCOL = Protocols()
 
 
 class Suspend(BaseException):
@@ -66,12 +105,18 @@ class Stamp:
 class _Legacy:
     """The verbs up to 2025-11-25: a session knows version, capabilities and log level."""
 
-    def admit(self, row: Method[Any, Any] | None, meta: lifecycle.RequestMeta, session: Session | None) -> Declared:  # noqa: ARG002
+    def admit(
+        self,
+        row: Method[Any, Any] | None,
+        meta: lifecycle.RequestMeta,  # noqa: ARG002
+        session: Session | None,
+        protocols: Protocols,
+    ) -> Declared:
         """Decide whether a request may run. `row` is None for a method that is not answered. Raises `RPCError`."""
         declared = None if session is None else session.declared
         if declared is None:
-            if row is None or row.name not in _BEFORE_OPENING:
-                raise InvalidParams(f"Not initialized: {_CARRIED}, or the client must send `initialize` first")
+            if row is None or row.name not in _BEFORE_OPENING or not protocols.handshake:
+                raise InvalidParams(f"Not initialized: {protocols.opening}")
             declared = _NEWCOMER
         elif session is not None and row is not lifecycle.PING:
             session.ready = True
@@ -102,13 +147,20 @@ class _Legacy:
 class _Modern:
     """The same verbs since 2026-07-28: every request speaks for itself, and the server never sends one."""
 
-    def admit(self, row: Method[Any, Any] | None, meta: lifecycle.RequestMeta, session: Session | None) -> Declared:  # noqa: ARG002
+    def admit(
+        self,
+        row: Method[Any, Any] | None,
+        meta: lifecycle.RequestMeta,
+        session: Session | None,  # noqa: ARG002
+        protocols: Protocols,
+    ) -> Declared:
         version, can = meta.protocol_version, meta.client_capabilities
         if version is None or can is None:
             raise InvalidParams(_CARRIED)
-        if version not in versions.MODERN_VERSIONS:
-            data = {"supported": discoverable_versions(), "requested": version}
-            raise UnsupportedProtocolVersion(f"Unsupported protocol version: {version}", data)
+        if version not in protocols.alone:
+            if row is not None and not any(map(row.exists, protocols.all)):
+                raise MethodNotFound("Method not found")  # as of a server that never heard of later versions
+            raise protocols.unsupported(version)
         info, level = meta.client_info, meta.log_level
         return Declared(facts=versions.FACTS[version], capabilities=can, client_info=info, log_level=level)
 
@@ -174,16 +226,6 @@ def is_version_of_requests(version: str) -> bool:
     return version in versions.MODERN_VERSIONS
 
 
-def discoverable_versions() -> list[str]:
-    """List the versions that `server/discover` answers with."""
-    return list(versions.MODERN_VERSIONS)
-
-
-def handshake_version(offered: str) -> str:
-    """Answer the version a client offers in `initialize`: the same if it may be negotiated there, else our latest."""
-    return offered if offered in versions.HANDSHAKE_VERSIONS else versions.LATEST_HANDSHAKE
-
-
 class Admitted(Struct):
     """A request that may run."""
 
@@ -201,10 +243,16 @@ cannot be read.
 """
 
 
-def admit(request: Request, session: Session | None, row: Method[Any, Any] | None, confirm: Confirm) -> Admitted:
+def admit(
+    request: Request,
+    session: Session | None,
+    row: Method[Any, Any] | None,
+    confirm: Confirm,
+    protocols: Protocols = EVERY_PROTOCOL,
+) -> Admitted:
     """Decode a request's params once, tell its era, and ask that era whether the request may run.
 
-    `row` is None for a method that is not answered here. Raises `RPCError`.
+    `row` is None for a method that is not answered here, `protocols` is what the server speaks. Raises `RPCError`.
     """
     failed = None
     try:
@@ -212,11 +260,14 @@ def admit(request: Request, session: Session | None, row: Method[Any, Any] | Non
     except InvalidParams as error:  # a fault of `_meta` is reported before one of the other params
         params, failed = _ANY.read_params(request.params), error
     meta = lifecycle.RequestMeta.read(params.meta)
+    is_named = meta.protocol_version is not None
+    if isinstance(params, lifecycle.InitializeParams) and not (protocols.handshake or is_named):
+        raise protocols.unsupported(params.protocol_version)
     confirm(meta.protocol_version, None if failed else row, params)
     # Half of what a modern request carries is enough to be one: it is refused for the version it lacks.
-    half = meta.client_capabilities is not None and row is not lifecycle.INITIALIZE
-    era = MODERN if half or meta.protocol_version is not None else LEGACY
-    declared = era.admit(row, meta, session)
+    half = meta.client_capabilities is not None and row is not lifecycle.INITIALIZE and protocols.alone
+    era = MODERN if half or is_named else LEGACY
+    declared = era.admit(row, meta, session, protocols)
     if row is None or not row.exists(declared.facts.version):
         raise MethodNotFound("Method not found")
     if failed is not None:

@@ -111,6 +111,8 @@ class Home(Struct, frozen=True, eq=False, kw_only=True, dict=True):
     """How much others read of an unexpected exception."""
     page_size: int = sys.maxsize
     """How many entries a page of a list has at the most."""
+    protocols: eras.Protocols = eras.EVERY_PROTOCOL
+    """The versions it speaks."""
     strict: bool = False
     """Arguments are taken at their word: nothing is repaired."""
     warned: set[str] = set()

@@ -18,7 +18,9 @@ from msgspec.structs import replace
 from splice.protocol.prompts import Prompt
 from splice.protocol.resources import Resource, ResourceTemplate
 from splice.protocol.tools import Tool
+from splice.protocol.versions import VERSIONS
 from splice.protocol.wire import Icon, Implementation
+from splice.rules.eras import Protocols
 from splice.rules.extensions import Extension
 from splice.rules.options import Option, checked, option_table
 from splice.rules.seal import Sealer, key_of
@@ -36,6 +38,12 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _TEXT = Option(str, "text")
 _LIFESPAN = Option(Callable, "a function with `@asynccontextmanager`", lambda fn: not inspect.isasyncgenfunction(fn))
+_PROTOCOLS = Option(
+    (list, tuple),
+    f"a list of at least one of {', '.join(VERSIONS)}",
+    lambda protocols: protocols and set(protocols) <= set(VERSIONS),
+    item=str,
+)
 
 
 class ServerOptions(TypedDict, total=False):
@@ -64,6 +72,8 @@ class ServerOptions(TypedDict, total=False):
     """Cuts lists into pages; None, the default, does not."""
     strict: Annotated[bool, Option(bool, "True or False")]
     """Refuses arguments that do not fit as they are, such as "5" for 5, instead of repairing them."""
+    protocols: Annotated[Sequence[str], _PROTOCOLS]
+    """The protocol versions to speak, of `splice.types.VERSIONS`; all of them by default."""
     extensions: Annotated[Sequence[Extension[call.Call]], Option(Sequence, "a list of `Extension`", item=Extension)]
     """Methods and notifications beside those of the specification, or instead of them."""
 
@@ -101,6 +111,7 @@ class Server:
         self._resources = resources.Resources(publish)
         self._completions = prompts.Completions(self._prompts, self._resources)
         features = self._tools, self._prompts, self._resources, self._completions
+        protocols = Protocols.of(given.pop("protocols", VERSIONS))
         settings = {option: given[option] for option in given.keys() & call.Home.__struct_fields__}
         home = call.Home(
             info=_described(name, given),
@@ -110,6 +121,7 @@ class Server:
             threads=threads.Threads(),
             publish=publish,
             read=self._resources.read_within,
+            protocols=protocols,
             **settings,
         )
         self.name = home.info.name

@@ -28,7 +28,7 @@ class ChapterService(Service):
     """Answers the methods of its chapters and extensions. `drain` ends the streams that would run for ever."""
 
     def __init__(self, home: Home) -> None:
-        self.home = home
+        self.home, self.protocols = home, home.protocols
         self._unstarted: tuple[str, str] | None = None
         """How the lifespan failed last, and what was told of it."""
         self._heard = heard(home.chapters)
@@ -52,7 +52,7 @@ class ChapterService(Service):
         row, answer = self._served.get(request.method, (None, None))
         call = None
         try:
-            admitted = admit(request, exchange.sender.session, row, exchange.confirm)
+            admitted = admit(request, exchange.sender.session, row, exchange.confirm, self.protocols)
             if row is None or answer is None:
                 raise MethodNotFound("Method not found")  # noqa: TRY301 - for type checkers: `admit` raised it already
             call = Call(admitted.era, admitted.params, admitted.meta, admitted.declared, exchange, row, self.home)

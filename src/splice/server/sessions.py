@@ -25,7 +25,7 @@ from splice.protocol.capabilities import ServerCapabilities
 from splice.protocol.narrow import narrow
 from splice.protocol.resources import RESOURCES_SUBSCRIBE, RESOURCES_UNSUBSCRIBE
 from splice.protocol.uri import is_uri
-from splice.rules import eras, sessions
+from splice.rules import sessions
 from splice.rules.extensions import AnyCapabilities, Extension, Served
 from splice.server.call import END, Call, Change, is_worker, session_of
 from splice.transports.base import Exchange
@@ -130,7 +130,7 @@ class Sessions(Extension[Call]):
         session, params, home, has = session_of(call), call.params, call.home, call.home.capabilities()
         if session.declared is not None:
             raise InvalidRequest("This session is initialized already")
-        version = eras.handshake_version(params.protocol_version)
+        version = home.protocols.counter_offer(params.protocol_version)
         session.open(version, params.capabilities, params.client_info)
         self.join(session, has)
         if call.sender.kind == "http" and is_worker():
@@ -141,8 +141,10 @@ class Sessions(Extension[Call]):
 
     async def discover(self, call: Call) -> lifecycle.DiscoverResult:
         """Say what this server speaks and offers."""
-        speaks, has, told = eras.discoverable_versions(), call.home.capabilities(), call.home.instructions
-        return lifecycle.DiscoverResult(supported_versions=speaks, capabilities=has, instructions=told)
+        home, speaks = call.home, list(call.home.protocols.alone)
+        return lifecycle.DiscoverResult(
+            supported_versions=speaks, capabilities=home.capabilities(), instructions=home.instructions
+        )
 
     async def ping(self, call: Call) -> wire.EmptyResult:  # noqa: ARG002 - it says nothing
         """Say that we are here."""

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from splice.errors import LocalProtocolError
 from splice.protocol import jsonrpc, methods, versions
-from splice.rules import sessions
+from splice.rules import eras, sessions
 
 
 class Sender(Struct, kw_only=True):
@@ -64,6 +64,8 @@ class Service:
 
     routes: Mapping[str, Any] = {}
     """What HTTP answers beside the endpoint: path -> `Route`."""
+    protocols: eras.Protocols = eras.EVERY_PROTOCOL
+    """The versions it speaks."""
 
     async def open(self) -> None:
         """Get ready what requests need, before anything is listened to. Raises `RuntimeError`. Twice is fine."""

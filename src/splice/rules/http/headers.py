@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Any, TypeAlias, cast
 
 from splice.errors import HeaderMismatch, UnsupportedProtocolVersion
-from splice.protocol.versions import HANDSHAKE_VERSIONS, VERSIONS
+from splice.rules.eras import EVERY_PROTOCOL, Protocols
 
 PROTOCOL_VERSION_HEADER = "MCP-Protocol-Version"
 SESSION_HEADER = "Mcp-Session-Id"
@@ -123,16 +123,16 @@ def standard_headers(version: str, method: str, name: str | None) -> dict[str, s
     return headers
 
 
-def named_version(headers: Headers) -> str | None:
-    """Read the version that a request in a session names. Server.
+def named_version(headers: Headers, protocols: Protocols = EVERY_PROTOCOL) -> str | None:
+    """Read the version that the header of a request names. Server.
 
-    Raises `UnsupportedProtocolVersion` for one that sessions never have.
+    Raises `UnsupportedProtocolVersion` for one that is not served.
     """
     raw = headers.raw(b"mcp-protocol-version")
     version = None if raw is None else raw.decode("latin-1").strip()
-    if version is not None and version not in HANDSHAKE_VERSIONS:
-        why = f"MCP-Protocol-Version {version[:40]!a} is none of the versions served here: {', '.join(VERSIONS)}"
-        raise UnsupportedProtocolVersion(why, {"supported": list(VERSIONS), "requested": version[:40]})
+    if version is not None and version not in protocols.all:
+        why = f"MCP-Protocol-Version {version[:40]!a} is none of the versions served here: {', '.join(protocols.all)}"
+        raise UnsupportedProtocolVersion(why, {"supported": list(protocols.all), "requested": version[:40]})
     return version
 
 

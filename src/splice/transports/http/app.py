@@ -17,7 +17,15 @@ from splice.protocol import jsonrpc, methods
 from splice.protocol.lifecycle import META_PROTOCOL_VERSION
 from splice.rules import eras
 from splice.rules.http import sse
-from splice.rules.http.headers import EVENT_STREAM, JSON, Headers, accepts, check_standard_headers, is_json
+from splice.rules.http.headers import (
+    EVENT_STREAM,
+    JSON,
+    Headers,
+    accepts,
+    check_standard_headers,
+    is_json,
+    named_version,
+)
 from splice.rules.http.origins import Origins, Refusal, status_of
 from splice.rules.options import Option, checked, option_table
 from splice.transports import base, channel
@@ -199,7 +207,7 @@ class HTTPApp:
         sender, method = base.Sender(kind="http", headers=headers, principal=scope.get(PRINCIPAL)), scope["method"]
         if method == "POST":
             return self._post(body, headers, sender, visit)
-        only_post = self._leg.stateless or names_version_of_requests(headers.raw(b"mcp-protocol-version"))
+        only_post = self._leg.stateless or self._is_alone(headers)
         if method == "GET" and not only_post:
             return self._leg.get(headers, sender, visit)
         if method == "DELETE" and not only_post:
@@ -209,21 +217,30 @@ class HTTPApp:
 
     def _post(self, body: bytes, headers: Headers, sender: base.Sender, visit: visits.Visit) -> Work:
         """Choose who answers a POST."""
-        is_alone = names_version_of_requests(headers.raw(b"mcp-protocol-version"))
+        is_alone = self._is_alone(headers)
         if jsonrpc.is_batch(body):
             if is_alone:
                 raise InvalidRequest("Invalid request: the protocol version has no batches; send one message")
             return self._leg.post_batch(body, headers, sender, visit)
         message = jsonrpc.decode(body)
         if isinstance(message, jsonrpc.Request):
-            visit.id = message.id
-            if is_alone or eras.names_its_version(message.params):
+            visit.id, spoken = message.id, self._service.protocols
+            if not spoken.handshake and not eras.names_its_version(message.params):
+                named_version(headers, spoken)
+            if is_alone or (spoken.alone and eras.names_its_version(message.params)):
                 return answer(self._service, message, sender, visit.reply)
         if not is_alone:
             return self._leg.post(message, headers, sender, visit)
         if not isinstance(message, jsonrpc.Notification):
             raise InvalidRequest("Invalid request: in this version a client is never asked, so it cannot answer")
         return visit.reply.accept()
+
+    def _is_alone(self, headers: Headers) -> bool:
+        """Tell whether a request belongs to no session: its header says so, or there are no others here."""
+        spoken = self._service.protocols
+        if not (spoken.handshake and spoken.alone):
+            return not spoken.handshake
+        return names_version_of_requests(headers.raw(b"mcp-protocol-version"))
 
     # What is not HTTP.
 
@@ -273,7 +290,7 @@ class RequestExchange(base.Exchange):
     def confirm(self, version: str | None, row: methods.Method[Any, Any] | None, params: Any) -> None:
         """Compare the standard headers with the body. Raises `HeaderMismatch`, `InvalidParams` without a version."""
         if version is None:
-            raise InvalidParams(f"params._meta must carry {META_PROTOCOL_VERSION}, as MCP-Protocol-Version says")
+            raise InvalidParams(f"params._meta must carry {META_PROTOCOL_VERSION}, and MCP-Protocol-Version repeat it")
         headers = cast("Headers", self.sender.headers)
         check_standard_headers(headers, version, self.request.method, None if row is None else row.name_in(params))
 

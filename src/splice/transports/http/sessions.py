@@ -19,7 +19,7 @@ from typing import Any
 
 from splice.errors import ConnectionClosed, InternalError, InvalidParams, InvalidRequest, LocalProtocolError, RPCError
 from splice.protocol.jsonrpc import Message, Notification, Request, Response, encode, failure, split_batch
-from splice.protocol.lifecycle import INITIALIZE, META_CLIENT_CAPABILITIES, META_PROTOCOL_VERSION
+from splice.protocol.lifecycle import INITIALIZE
 from splice.protocol.versions import ASSUMED_VERSION
 from splice.rules.http.headers import EVENT_STREAM, Headers, accepts, named_version
 from splice.rules.http.origins import Refusal
@@ -204,6 +204,7 @@ class SessionLeg:
         self.stateless = stateless
         self.sessions = Sessions(service, limit, "json_response" if plain else "stateless" if stateless else None)
         self._hear = service.hear
+        self._protocols = service.protocols
         self._plain = plain
 
     async def post(self, message: Message, headers: Headers, sender: Sender, visit: Visit) -> None:
@@ -269,21 +270,21 @@ class SessionLeg:
     @contextmanager
     def _session(self, headers: Headers, sender: Sender, *, opens: bool = False) -> Generator[HTTPSession, None, None]:
         """Find or open the session of a request, name it in `sender`, and hold it. Raises `Refusal`, `RPCError`."""
-        version = named_version(headers)
+        version = named_version(headers, self._protocols)
         id = headers.raw(b"mcp-session-id")
         if self.stateless:
             session = HTTPSession(self.sessions, "", sender.principal)
             if not opens:
-                session.session.open(version or ASSUMED_VERSION)
+                version = version or ASSUMED_VERSION
+                if version not in self._protocols.handshake:
+                    raise self._protocols.unsupported(version)
+                session.session.open(version)
         elif id is not None:
             session = self.sessions.enter(id.decode("latin-1"), sender.principal)
         elif opens:
             session = self.sessions.open(sender.principal)
         else:
-            raise InvalidParams(
-                "Mcp-Session-Id header missing: send `initialize` first, or params._meta must carry "
-                f"{META_PROTOCOL_VERSION} and {META_CLIENT_CAPABILITIES}"
-            )
+            raise InvalidParams(f"Mcp-Session-Id header missing: {self._protocols.opening}")
         sender.session = session.session
         facts = session.session.facts
         try:
