@@ -1,5 +1,6 @@
 """What all Structs on the wire share: names in camel case, absent fields, and `_meta`."""
 
+import time
 from typing import Any
 
 import msgspec
@@ -24,6 +25,7 @@ from splice.protocol.wire import (
     PageResult,
     Result,
     Wire,
+    is_meta,
 )
 
 TYPES = wire_types()
@@ -120,3 +122,54 @@ def test_any_whole_ttl_is_read(ttl: int) -> None:
 
 def test_an_empty_result_takes_any_object() -> None:
     assert msgspec.json.decode(b'{"later": 1}', type=EmptyResult) == EmptyResult()
+
+
+TRACE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+
+
+@pytest.mark.parametrize(
+    ("key", "good", "bad"),
+    [
+        (
+            "traceparent",
+            [TRACE, "cc" + TRACE[2:] + "-what-comes-later"],
+            [
+                "",
+                "x",
+                TRACE + "-more",
+                "ff" + TRACE[2:],
+                TRACE.upper(),
+                TRACE[:3] + "0" * 32 + TRACE[35:],
+                TRACE + "\n",
+            ],
+        ),
+        (
+            "tracestate",
+            ["", "a=b", "rojo=00f067aa0ba902b7,congo=t61rcWkgMzE", "1@v= x , , b=c", "a" * 256 + "=" + "b" * 256],
+            ["a", "A=b", "a=b=c", "a=", "a=\u00e9", "a" * 257 + "=b", "a=b\n"],
+        ),
+        (
+            "baggage",
+            ["", "a=b", "a=", "userId=alice,serverNode=DF%2028;p;q=1 , isProduction=false"],
+            ["a", "a b=c", "a=b c", 'a="b"', "a=\u00e9", "a=b;", "a=b\\c", "=b"],
+        ),
+    ],
+)
+@pytest.mark.requirement(48)
+def test_trace_contexts_are_as_the_w3c_has_them(key: str, good: list[str], bad: list[str]) -> None:
+    for text in good:
+        assert is_meta({key: text, "example.com/any": "x"}), text
+    others: list[Any] = [*bad, 5, None, ["a=b"]]
+    for other in others:
+        assert not is_meta({key: other}), other
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a=" + " " * 20_000, ("a=b" + " " * 300 + ",") * 200 + "\n", "a=b;" * 5000, "a" * 20_000, ("a= " * 99 + ",") * 99],
+)
+def test_a_long_one_is_judged_quickly(text: str) -> None:
+    for key in ("traceparent", "tracestate", "baggage"):
+        began = time.perf_counter()
+        is_meta({key: text})
+        assert time.perf_counter() - began < 0.5

@@ -119,3 +119,37 @@ def test_all_failures_read_the_same() -> None:
 def test_the_cipher_is_loaded_when_it_is_needed() -> None:
     code = "import sys; from splice.rules.seal import Sealer; Sealer(); sys.exit('cryptography' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@given(payload=st.binary(), bound=st.binary())
+def test_what_is_signed_can_be_read_by_every_key_of_the_ring_and_does_not_expire(payload: bytes, bound: bytes) -> None:
+    text = Sealer([KEY]).sign(payload, bound)
+    assert Sealer([OTHER, KEY]).signed(text, bound) == payload
+    assert text == Sealer([KEY, OTHER]).sign(payload, bound)
+    for sealer, other in ((Sealer([OTHER]), bound), (Sealer(), bound), (Sealer([KEY]), bound + b"x")):
+        with pytest.raises(SealBroken):
+            sealer.signed(text, other)
+
+
+@given(payload=st.binary(max_size=40), data=st.data())
+def test_nothing_else_is_signed(payload: bytes, data: st.DataObject) -> None:
+    sealer = Sealer([KEY])
+    text = sealer.sign(payload, b"bound")
+    place = data.draw(st.integers(0, len(text) - 1))
+    flip = data.draw(st.integers(1, 127))
+    changed = text[:place] + chr(ord(text[place]) ^ flip) + text[place + 1 :]
+    for other in (changed, text[:place], text + "A", text + "=", sealer.seal(payload, b"bound", NOW)):
+        with pytest.raises(SealBroken):
+            sealer.signed(other, b"bound")
+
+
+def test_payload_and_bound_are_told_apart() -> None:
+    sealer = Sealer([KEY])
+    assert sealer.sign(b"ab", b"c") != sealer.sign(b"b", b"ca")
+    with pytest.raises(SealBroken):
+        sealer.signed(sealer.sign(b"", b"ab"), b"a")
+
+
+def test_signing_needs_no_library() -> None:
+    code = "import sys; from splice.rules import seal; seal.Sealer().sign(b'', b''); print([*sys.modules])"
+    assert "cryptography" not in subprocess.check_output([sys.executable, "-c", code], text=True)

@@ -192,6 +192,11 @@ def test_what_the_specification_allows(add: Callable[[Server], None]) -> None:
         (tool(title=5), "Expected `str | null`, got `int` - at `$.title`"),
         (tool(icons=["a.png"]), "Expected `object`, got `str` - at `$.icons[0]`"),
         (tool(icons=[Icon(src="a.png")]), "'a.png' is not an https: or data: URI"),
+        *(
+            (tool(icons=[Icon(src="https://a/b", sizes=["48x48", size])]), 'a list of sizes; write "48x48", or "any"')
+            for size in ("48", "48X48", "0x1", "any ", "")
+        ),
+        (tool(meta={"traceparent": "00-1-2-03"}), "traceparent, tracestate, baggage are texts as the W3C has them"),
         (tool(icons=[Icon(src="javascript:alert(1)")]), "'javascript:alert(1)' is not an https: or data: URI"),
         (
             tool(icons=[Icon(src="https://a/b", mime_type="png")]),

@@ -117,3 +117,23 @@ def test_a_resource_without_a_uri_is_refused() -> None:
         @Server("s").resource  # type: ignore[arg-type]  # that is the point
         def nowhere() -> str:
             return ""
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"icons": [Icon(src="javascript:alert(1)")]}, "'javascript:alert(1)' is not an https: or data: URI"),
+        (
+            {"icons": [Icon(src="https://a/b", mime_type="png")]},
+            "'png' is not a MIME type; write one such as text/plain",
+        ),
+        ({"website_url": "example.com"}, "'example.com' is not a URL of https or http"),
+        ({"website_url": "javascript:alert(1)"}, "'javascript:alert(1)' is not a URL of https or http"),
+    ],
+)
+def test_what_a_server_says_of_itself_is_checked_where_it_is_given(options: Any, message: str) -> None:
+    with pytest.raises(ValueError) as caught:
+        Server("s", **options)
+    assert str(caught.value) == f"Server: {message}"
+    with pytest.raises(ValueError):
+        Server(Implementation(name="s", version="1", **options))

@@ -13,6 +13,8 @@ from splice.protocol.prompts import GetPromptResult, Prompt
 from splice.protocol.resources import ReadResourceResult, Resource, ResourceTemplate
 from splice.protocol.tools import CallToolResult, Tool
 from splice.protocol.versions import FACTS, VERSIONS
+from splice.rules.seal import Sealer
+from splice.server import call, sources
 from splice.server.call import Call
 from splice.server.sources import Filtered, Local, Prefixed
 from support.caller import LEGACY, MODERN, Caller
@@ -115,18 +117,161 @@ async def test_a_change_is_seen_at_once(method: str, field: str, add: Add) -> No
     assert await paged(caller, method, field) == [["a", "b"]]
 
 
-@pytest.mark.requirement(324)
-async def test_a_cursor_beyond_what_was_removed_is_invalid() -> None:
-    server = Server("s", page_size=2)
-    for number in range(5):
+SECRET = [b"k" * 32]
+
+
+def numbered(count: int, page_size: int | None = 2, name: str = "s", **options: Any) -> Server:
+    server = Server(name, page_size=page_size, **options)
+    for number in range(count):
         server.add_tool(lambda: "", name=f"n{number}")
+    return server
+
+
+async def page(caller: Caller, cursor: str | None = None) -> tuple[list[str], str | None]:
+    """List one page of tools: their names, and the next cursor."""
+    result = await caller.result("tools/list", {} if cursor is None else {"cursor": cursor})
+    return [tool["name"] for tool in result["tools"]], result.get("nextCursor")
+
+
+async def rest(caller: Caller, cursor: str | None) -> list[str]:
+    """List what is left."""
+    found: list[str] = []
+    while cursor is not None:
+        names, cursor = await page(caller, cursor)
+        found += names
+    return found
+
+
+def remove(*numbers: int) -> Callable[[Server], None]:
+    def change(server: Server) -> None:
+        for number in numbers:
+            server.remove_tool(f"n{number}")
+
+    return change
+
+
+def renew(*numbers: int) -> Callable[[Server], None]:
+    """Remove tools, and add others of the same names: they stand at the end."""
+
+    def change(server: Server) -> None:
+        remove(*numbers)(server)
+        for number in numbers:
+            server.add_tool(lambda: "", name=f"n{number}")
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "left"),
+    [
+        (remove(), "n4 n5 n6 n7 n8 n9"),
+        (remove(0), "n4 n5 n6 n7 n8 n9"),
+        (remove(3), "n4 n5 n6 n7 n8 n9"),
+        (remove(1, 2, 3), "n4 n5 n6 n7 n8 n9"),
+        (remove(4), "n5 n6 n7 n8 n9"),
+        (remove(3, 4, 5), "n6 n7 n8 n9"),
+        (remove(4, 5, 6, 7, 8, 9), ""),
+        (remove(3, 4, 5, 6, 7, 8, 9), ""),
+        (renew(3), "n4 n5 n6 n7 n8 n9 n3"),
+        (renew(0, 3, 5), "n4 n6 n7 n8 n9 n0 n3 n5"),
+        (renew(2, 3, 0), "n4 n5 n6 n7 n8 n9 n2 n3 n0"),
+        (lambda server: server.add_tool(lambda: "", name="new"), "n4 n5 n6 n7 n8 n9 new"),
+        (lambda server: server.add_source("tools", Remote(RemoteTool("far"))), "n4 n5 n6 n7 n8 n9 far"),
+    ],
+)
+@pytest.mark.requirement(324)
+async def test_a_list_that_changed_between_pages_neither_repeats_nor_loses_what_stayed(
+    change: Callable[[Server], None], left: str
+) -> None:
+    server = numbered(10)
     caller = await Caller(server).open()
-    second = (await caller.result("tools/list"))["nextCursor"]
-    third = (await caller.result("tools/list", {"cursor": second}))["nextCursor"]
-    for number in range(3):
-        server.remove_tool(f"n{number}")
-    assert (await caller.error("tools/list", {"cursor": third}))["code"] == -32602
-    assert (await caller.result("tools/list", {"cursor": second}))["tools"] == []
+    _, cursor = await page(caller)
+    names, cursor = await page(caller, cursor)
+    assert names == ["n2", "n3"]
+    change(server)
+    assert await rest(caller, cursor) == left.split()
+
+
+@pytest.mark.parametrize("change", [remove(0, 1, 2, 3), renew(0, 1, 2, 3)])
+async def test_a_list_of_which_nothing_seen_is_left_is_to_be_listed_again(change: Callable[[Server], None]) -> None:
+    server = numbered(10)
+    caller = await Caller(server).open()
+    _, cursor = await page(caller)
+    _, cursor = await page(caller, cursor)
+    change(server)
+    error = await caller.error("tools/list", {"cursor": cursor})
+    assert (error["code"], error["message"]) == (
+        -32602,
+        "Invalid cursor: it is not one this server gave, or too much changed since; list again without a cursor",
+    )
+
+
+async def test_of_a_long_page_the_last_names_are_enough() -> None:
+    server = numbered(300, page_size=100)
+    caller = await Caller(server).open()
+    _, cursor = await page(caller)
+    assert cursor is not None
+    assert len(cursor) < 120
+    remove(*range(50), *range(93, 100))(server)
+    assert await rest(caller, cursor) == [f"n{number}" for number in range(100, 300)]
+    remove(92)(server)
+    assert (await caller.error("tools/list", {"cursor": cursor}))["code"] == -32602
+
+
+@pytest.mark.requirement(324, 327)
+async def test_a_cursor_is_good_for_one_list_of_one_server() -> None:
+    async def first(server: Server, method: str = "tools/list") -> str:
+        server.add_prompt(lambda: "", name="n0")
+        server.add_prompt(lambda: "", name="n1")
+        caller = await Caller(server).open()
+        cursor: str = (await caller.result(method))["nextCursor"]
+        return cursor
+
+    cursor = await first(numbered(2, 1, state_keys=SECRET))
+    for other in (
+        await first(numbered(2, 1, state_keys=SECRET), "prompts/list"),
+        await first(numbered(2, 1, "other", state_keys=SECRET)),
+        await first(numbered(2, 1)),
+        cursor[:-1] + ("A" if cursor[-1] != "A" else "B"),
+        "A" + cursor[1:],
+        cursor + "=",
+        cursor[:30],
+        "",
+    ):
+        caller = await Caller(numbered(2, 1, state_keys=SECRET)).open()
+        error = await caller.error("tools/list", {"cursor": other})
+        assert (error["code"], "list again" in error["message"]) == (-32602, True), other
+
+
+@pytest.mark.parametrize("version", [LEGACY[0], MODERN[0]])
+async def test_a_cursor_is_good_at_every_worker_that_shares_the_keys(version: str) -> None:
+    new, old = [b"n" * 32, *SECRET], SECRET
+    one, other = numbered(4, state_keys=old), numbered(4, state_keys=new)
+    callers = [await Caller(one, version).open(), await Caller(other, version).open()]
+    _, cursor = await page(callers[0])
+    assert await page(callers[1], cursor) == (["n2", "n3"], None)
+    assert (await page(await Caller(numbered(4, state_keys=old), version).open()))[1] == cursor, "the same every time"
+    lone = await Caller(numbered(4), version).open()
+    assert (await lone.error("tools/list", {"cursor": cursor}))["code"] == -32602
+
+
+async def test_a_server_with_one_page_signs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(Sealer, "sign")
+    assert await paged(await Caller(numbered(100, None)).open(), "tools/list", "tools")
+
+
+async def test_a_worker_with_a_key_of_its_own_is_warned_of_where_lists_have_pages(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(call, "is_worker", lambda: True)
+    monkeypatch.setattr(sources, "is_worker", lambda: True)
+    await page(await Caller(numbered(2, None)).open())
+    await page(await Caller(numbered(4, state_keys=SECRET)).open())
+    assert "SPLICE_SECRET" not in caplog.text
+    caller = await Caller(numbered(6, name="lone")).open()
+    await rest(caller, (await page(caller))[1])
+    (record,) = [each for each in caplog.records if "SPLICE_SECRET" in each.getMessage()]
+    assert record.getMessage().startswith("lone seals what clients bring back")
 
 
 @every_list

@@ -734,3 +734,30 @@ async def test_an_internal_error_may_be_raised_on_purpose() -> None:
         raise InternalError("on purpose")
 
     assert (await (await Caller(server).open()).error("tools/call", {"name": "fails"}))["message"] == "on purpose"
+
+
+def taking_all(given: Any) -> dict[str, Any]:
+    return {"given": given}
+
+
+DIALECTS = ["https://json-schema.org/draft/2020-12/schema", "https://json-schema.org/draft/2019-09/schema"]
+DIALECTS += ["http://json-schema.org/draft-07/schema", "http://json-schema.org/draft-07/schema#"]
+
+
+@pytest.mark.parametrize("validate", [True, False])
+@pytest.mark.parametrize("field", ["input_schema", "output_schema"])
+@pytest.mark.requirement(49, 50, 51, 52, 53)
+async def test_a_dialect_that_is_not_read_is_refused_when_the_tool_is_added(field: str, validate: bool) -> None:
+    for known in DIALECTS:
+        options: Any = {field: {"$schema": known, "type": "object"}}
+        Server("s").add_tool(taking_all, name="t", validate=validate, **options)
+    others: list[Any] = ["http://json-schema.org/draft-04/schema#", "https://example.com/mine", 5, ""]
+    for dialect in others:
+        options = {field: {"$schema": dialect, "type": "object"}}
+        with pytest.raises(ValueError) as caught:
+            Server("s").add_tool(taking_all, name="t", validate=validate, **options)
+        unsupported = f"tool 't': {field}: unsupported JSON Schema dialect {str(dialect).removesuffix('#')}"
+        assert str(caught.value) == f"{unsupported}; supported are {', '.join(DIALECTS[:3])}"
+    options = {field: {"type": "object", "properties": 5}}
+    with pytest.raises(ValueError, match=f"tool 't': {field}: invalid JSON Schema"):
+        Server("s").add_tool(taking_all, name="t", validate=validate, **options)

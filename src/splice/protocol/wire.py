@@ -22,13 +22,26 @@ CacheScope = Literal["public", "private"]
 
 _LABEL, _NAME = "[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?", "[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?"
 _META_KEY = re.compile(rf"(?:{_LABEL}(?:\.{_LABEL})*/)?(?:{_NAME})?")
-_TEXTS = ("traceparent", "tracestate", "baggage")
-META_RULE = f"_meta: keys are `name` or `example.com/name`; {', '.join(_TEXTS)} are texts"
+_TOKEN, _OCTETS = "[!#$%&'*+.^_`|~0-9A-Za-z-]+", r"[!#-+\--:<-\[\]-~]*"
+_STATE = r"[a-z0-9][a-z0-9_*/@-]{0,255}=[ -+\--<>-~]{0,255}[!-+\--<>-~]"
+_BAGGAGE = rf"{_TOKEN}[ \t]*=[ \t]*{_OCTETS}(?:[ \t]*;[ \t]*{_TOKEN}(?:[ \t]*=[ \t]*{_OCTETS})?)*+"
+_LIST = r"[ \t]*(?:{0})?[ \t]*(?:,[ \t]*(?:{0})?[ \t]*)*+"
+_TRACE = {
+    "traceparent": "(?!ff|00.{54})[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?",
+    "tracestate": _LIST.replace("{0}", _STATE),
+    "baggage": _LIST.replace("{0}", _BAGGAGE),
+}
+"""What the W3C says of trace contexts and baggage. Compiled when there are any."""
+
+META_RULE = f"_meta: keys are `name` or `example.com/name`; {', '.join(_TRACE)} are texts as the W3C has them"
 
 
 def is_meta(meta: Mapping[str, Any]) -> bool:
-    """Tell whether keys that a person writes into `_meta` are legal, and the values of trace contexts texts."""
-    return all(map(_META_KEY.fullmatch, meta)) and all(isinstance(meta.get(key, ""), str | Raw) for key in _TEXTS)
+    """Tell whether keys that a person writes into `_meta` are legal, and the values of trace contexts too."""
+    if not all(map(_META_KEY.fullmatch, meta)):
+        return False
+    traces = {key: meta[key] for key in _TRACE.keys() & meta.keys() if not isinstance(meta[key], Raw)}
+    return all(isinstance(text, str) and re.fullmatch(_TRACE[key], text) for key, text in traces.items())
 
 
 class Wire(Struct, rename="camel", omit_defaults=True):

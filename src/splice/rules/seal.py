@@ -4,6 +4,8 @@ A token is `key id | nonce | AES-256-GCM(expiry | payload)`, url-safe. What it i
 asked) is authenticated with it but not in it. Keys form a ring: the first one seals, every one opens, so a key can
 be exchanged without breaking what is under way: put the new one first, drop the old one when its tokens expired.
 
+What need not be hidden, and does not expire, is signed: `HMAC-SHA256(bound | payload) | payload`.
+
 https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
 """
 
@@ -12,6 +14,7 @@ import hmac
 import os
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -31,6 +34,7 @@ _ID_BYTES = 8
 _NONCE_BYTES = 12
 _SEALED_FROM = _ID_BYTES + _NONCE_BYTES
 _EXPIRY_BYTES = 8
+_SIGNATURE_BYTES = 16
 
 
 class SealBroken(ValueError):  # says what happened, as all our errors do
@@ -65,17 +69,27 @@ class Sealer:
         key_id, cipher = next(iter(self._ciphers.items()))
         return _to_text(key_id + nonce + cipher.encrypt(nonce, expiry + payload, bound))
 
+    def sign(self, payload: bytes, bound: bytes) -> str:
+        """Sign `payload`, which others may read, for whoever can name `bound` again: always the same text."""
+        return _to_text(_signature(self._ring[0], payload, bound) + payload)
+
+    def signed(self, text: str, bound: bytes) -> bytes:
+        """Return what was signed with one of the keys. Raises `SealBroken`."""
+        token = _to_bytes(text)
+        signature, payload = token[:_SIGNATURE_BYTES], token[_SIGNATURE_BYTES:]
+        if not any(hmac.compare_digest(signature, _signature(key, payload, bound)) for key in self._ring):
+            raise SealBroken
+        return payload
+
     def open(self, text: str, bound: bytes, now: float) -> bytes:
         """Return the payload. Raises `SealBroken`."""
-        ciphers = self._ciphers
+        token, ciphers = _to_bytes(text), self._ciphers
+        key_id, nonce, sealed = token[:_ID_BYTES], token[_ID_BYTES:_SEALED_FROM], token[_SEALED_FROM:]
         try:
-            token = urlsafe_b64decode(text + "=" * (-len(text) % 4))
-            key_id, nonce, sealed = token[:_ID_BYTES], token[_ID_BYTES:_SEALED_FROM], token[_SEALED_FROM:]
             content = ciphers[key_id].decrypt(nonce, sealed, bound)
         except Exception:  # noqa: BLE001  # the library's own type would have to be imported to be named
             raise SealBroken from None
-        # Of all spellings of the same bytes, one is accepted.
-        if _to_text(token) != text or int.from_bytes(content[:_EXPIRY_BYTES], "big") <= now * 1000:
+        if int.from_bytes(content[:_EXPIRY_BYTES], "big") <= now * 1000:
             raise SealBroken
         return content[_EXPIRY_BYTES:]
 
@@ -92,5 +106,19 @@ def _derive(key: bytes, purpose: bytes, size: int) -> bytes:
     return hashlib.blake2b(key, digest_size=size, person=b"splice." + purpose).digest()
 
 
+def _signature(key: bytes, payload: bytes, bound: bytes) -> bytes:
+    said = len(bound).to_bytes(8, "big") + bound + payload
+    return hmac.digest(_derive(key, b"sign", KEY_BYTES), said, "sha256")[:_SIGNATURE_BYTES]
+
+
 def _to_text(token: bytes) -> str:
     return urlsafe_b64encode(token).rstrip(b"=").decode()
+
+
+def _to_bytes(text: str) -> bytes:
+    """Read a token. Of all spellings of the same bytes, one is accepted. Raises `SealBroken`."""
+    with suppress(ValueError):
+        token = urlsafe_b64decode(text + "=" * (-len(text) % 4))
+        if _to_text(token) == text:
+            return token
+    raise SealBroken

@@ -95,3 +95,13 @@ def meant(name: str, known: Iterable[str]) -> str:
         return ""
     near = get_close_matches(name, islice(known, MAX_LOOKED_AT), MAX_TOLD)
     return f". Did you mean {' or '.join(map(repr, near))}?" if near else ""
+
+
+def choices(schema: Schema, defs: Mapping[str, Schema]) -> list[Any]:
+    """List the values that a schema names, as those of `Literal`, `Enum` and `bool` do, but for null."""
+    schema = resolved(schema, defs)
+    if schema.get("type") == "boolean":
+        return [True, False]
+    named = schema.get("enum", [schema["const"]] if "const" in schema else [])
+    members: list[Schema] = schema.get("anyOf", [])
+    return [each for each in named if each is not None] + [each for member in members for each in choices(member, defs)]

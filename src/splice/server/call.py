@@ -23,7 +23,7 @@ from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from splice.errors import InvalidParams, InvalidRequest, LocalProtocolError, RemoteProtocolError, RequestTimeout
-from splice.protocol import jsonrpc, methods, questions, resources, versions, wire
+from splice.protocol import jsonrpc, methods, notifications, questions, resources, versions, wire
 from splice.protocol.capabilities import ServerCapabilities
 from splice.protocol.narrow import narrow
 from splice.rules import eras, extensions, sessions
@@ -36,6 +36,7 @@ from splice.server.threads import Threads
 from splice.transports.base import Exchange, Sender
 
 log = logging.getLogger("splice.server")
+deprecated = logging.getLogger("splice.deprecated")
 
 A = TypeVar("A", bound=Struct)
 
@@ -69,10 +70,21 @@ ASK_SECONDS = 600.0
 
 _URL = re.compile(r"https?://[!-~]+", re.IGNORECASE)
 
-_ALONE = (
-    "%s seals requestState with a key of this process alone, and other processes refuse what it sealed, as it refuses "
-    "theirs: set the environment variable SPLICE_SECRET, or Server(state_keys=...), to the same for all of them"
+ALONE = (
+    "%s seals what clients bring back (requestState, cursors) with a key of this process alone, and other processes "
+    "refuse what it sealed, as it refuses theirs: set the environment variable SPLICE_SECRET, or "
+    "Server(state_keys=...), to the same for all of them"
 )
+
+_DEPRECATED: dict[str, str] = {
+    questions.CREATE_MESSAGE.name: "Sampling is deprecated in %s: call a model's provider yourself",
+    questions.ROOTS_LIST.name: "Roots are deprecated in %s: take paths as arguments, URIs of resources or settings",
+    notifications.LOG_MESSAGE.name: "Log messages to clients are deprecated in %s: use logging, or OpenTelemetry",
+}
+"""By method: the message about it."""
+
+_told: set[str] = set()
+"""The messages that this process told."""
 
 
 class InputRequired(Struct, frozen=True):
@@ -113,6 +125,8 @@ class Home(Struct, frozen=True, eq=False, kw_only=True, dict=True):
     """How many entries a page of a list has at the most."""
     protocols: eras.Protocols = eras.EVERY_PROTOCOL
     """The versions it speaks."""
+    hints: Mapping[str, Any] = {}
+    """How long lists may be kept, and by whom, as fields of their results."""
     strict: bool = False
     """Arguments are taken at their word: nothing is repaired."""
     warned: set[str] = set()
@@ -185,6 +199,7 @@ class Call(eras.Admitted, eq=False):
         """Send a notification on the stream of this request, if its version has that notification."""
         version = self.declared.facts.version
         if note.exists(version):
+            self._use(note)
             await self.exchange.notify(jsonrpc.Notification(note.name, narrow(params, version)))
 
     async def ask(self, row: methods.Method[Any, A], params: Struct, key: str | None = None) -> A:
@@ -225,7 +240,7 @@ class Call(eras.Admitted, eq=False):
         """Write the journal down as the `requestState` of a result."""
         sealer = self.home.sealer
         if not sealer.is_shared and is_worker():
-            self.home.warn_once(_ALONE)
+            self.home.warn_once(ALONE)
         return sealer.seal(self.journal.write(self.progress), self._bound(), time.time())
 
     def _opened(self) -> Journal:
@@ -237,7 +252,7 @@ class Call(eras.Admitted, eq=False):
             page = self.home.sealer.open(state, self._bound(), time.time())
         except SealBroken:
             if not self.home.sealer.is_shared:
-                self.home.warn_once(_ALONE)
+                self.home.warn_once(ALONE)
             what = "requestState was not issued for this request, or is too old; send the request without it"
             raise InvalidParams(what) from None
         journal = Journal(page, responses)
@@ -253,12 +268,20 @@ class Call(eras.Admitted, eq=False):
         return hashlib.blake2b(msgspec.json.encode(whole, order="sorted"), digest_size=16).digest()
 
     def _question(self, row: methods.Method[Any, Any], params: Struct) -> questions.InputRequest:
+        self._use(row)
         sessions.require(self.declared, row.name, params)
         if isinstance(params, questions.CreateMessageParams):
             questions.check_sampling_messages(params.messages)
         elif _is_link(params) and not _URL.fullmatch(params.url or ""):
             raise ValueError(f"{params.url!r} is not an absolute URL of http or https")
         return questions.InputRequest(method=row.name, params=jsonrpc.raw(narrow(params, self.facts.version)))
+
+    def _use(self, row: methods.Note[Any]) -> None:
+        """Tell whoever runs the server of what its version deprecates, once per process."""
+        message = _DEPRECATED.get(row.name) if self.facts.deprecations else None
+        if message is not None and message not in _told:
+            _told.add(message)
+            deprecated.warning(message, self.facts.version)
 
     async def _send(self, row: methods.Method[Any, Any], params: Struct) -> Raw:
         """Ask by a request of our own."""

@@ -19,10 +19,10 @@ from splice.protocol import tools, uri, wire
 from splice.schema import annotations, functions, schemas
 from splice.server.call import Call, InputRequired
 from splice.server.context import Context
-from splice.server.results import OPAQUE, names_files
+from splice.server.results import OPAQUE, names_files, text_of
 from splice.server.threads import Threads
 
-_OURS = ("blocking", "timeout", "validate")
+_OURS = ("blocking", "scope", "timeout", "ttl", "validate")
 """Options that are not fields of a definition."""
 
 D = TypeVar("D", bound=wire.Named)
@@ -86,10 +86,17 @@ class Handler:
             raise ValueError(f"{what}: {error}") from None
         given, known = msgspec.json.decode(text), msgspec.json.decode(msgspec.json.encode(read))
         lost = [name for name in given if given[name] != known.get(name)]
-        problems = [*(f"{name} has members that no client knows" for name in lost), *_problems(read)]
+        problems = [*(f"{name} has members that no client knows" for name in lost), *problems_of(read)]
         if problems:
             raise ValueError(f"{what}: {'; '.join(problems)}")
         return read
+
+    @property
+    def choices(self) -> dict[str, list[str]]:
+        """The values of each argument whose type lists them, as the texts that it is read from."""
+        schema = self.signature.input_schema
+        found = {name: schemas.choices(each, schema.get("$defs", {})) for name, each in schema["properties"].items()}
+        return {name: [text_of(each) for each in values] for name, values in found.items() if values}
 
     async def run(self, call: Call, read: Read, make: Callable[[Any], R]) -> R | InputRequired:
         """Call the function with the arguments that are read from a call, and make a result of what it returns.
@@ -140,6 +147,7 @@ def _is_context(annotation: Any) -> bool:
 
 _TOOL_NAME = re.compile(r"[A-Za-z0-9_./-]{1,128}")
 _MIME_TYPE = re.compile(r"[\w.+-]+/[\w.+*-]+\s*(?:;.*)?", re.ASCII)
+_SIZE = re.compile(r"[1-9][0-9]*x[1-9][0-9]*|any")
 _NOT_LITERAL = re.compile(r"\{[^}]*\}|[^\x00-\x7f]")
 _RULES: dict[str, tuple[Callable[[Any], object], str]] = {
     "name": (len, "a name"),
@@ -150,13 +158,15 @@ _RULES: dict[str, tuple[Callable[[Any], object], str]] = {
         "a template of URIs; write one such as notes://{day}",
     ),
     "mime_type": (_MIME_TYPE.fullmatch, "a MIME type; write one such as text/plain"),
+    "website_url": (lambda url: uri.is_uri(url) and url.startswith(("https:", "http:")), "a URL of https or http"),
+    "sizes": (lambda sizes: all(map(_SIZE.fullmatch, sizes)), 'a list of sizes; write "48x48", or "any"'),
     "src": (lambda src: uri.is_uri(src) and src.startswith(("https:", "http:", "data:")), "an https: or data: URI"),
     "priority": (lambda priority: 0 <= priority <= 1, "a priority: it is between 0 and 1"),
 }
 """What the fields of a definition, its annotations and its icons must be."""
 
 
-def _problems(definition: Any) -> Iterator[str]:
+def problems_of(definition: Any) -> Iterator[str]:
     """Say which fields are not what they must be."""
     if isinstance(definition, tools.Tool) and not _TOOL_NAME.fullmatch(definition.name):
         yield f"its name= has 1 to 128 characters of A-Z a-z 0-9 _ - . /, not {definition.name[:200]!r}"

@@ -4,9 +4,13 @@ https://modelcontextprotocol.io/specification/2026-07-28/server/prompts
 https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/completion
 """
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import AsyncIterable, Callable
+from enum import Enum
+from functools import partial, wraps
+from itertools import islice
 from typing import Any, cast
+
+from msgspec.structs import replace
 
 from splice.errors import InvalidParams, MethodNotFound
 from splice.protocol import completion
@@ -22,6 +26,7 @@ from splice.server.resources import Resources
 from splice.server.sources import Described, Entry, Features, Listing, Local
 
 MAX_COMPLETIONS = 100
+"""The most values that a completion tells: the specification allows no more."""
 
 
 def prompt_entry(fn: Callable[..., Any], options: handlers.FeatureOptions) -> Entry[Prompt]:
@@ -42,7 +47,7 @@ def prompt_entry(fn: Callable[..., Any], options: handlers.FeatureOptions) -> En
             raise InvalidParams(f"Invalid arguments for prompt {call.params.name}: {error}") from None
 
     make = partial(results.prompt_result, definition.description)
-    return Described(definition, partial(handler.run, read=read, make=make))
+    return Described(definition, partial(handler.run, read=read, make=make), handler.choices)
 
 
 class Prompts(Features):
@@ -71,7 +76,7 @@ class Completions(Extension[Call]):
 
     def declare(self, capabilities: AnyCapabilities) -> None:
         """Declare completions, if there are any."""
-        if isinstance(capabilities, ServerCapabilities) and self._handlers:
+        if isinstance(capabilities, ServerCapabilities) and self._offered():
             capabilities.completions = {}
 
     def add(self, target: str, argument: str, fn: Callable[..., Any]) -> None:
@@ -80,7 +85,7 @@ class Completions(Extension[Call]):
         Raises `ValueError` for a target or argument that is not there, unless a source may have it, and `TypeError` for
         a function that cannot be called so.
         """
-        handler = handlers.Handler(fn, {}, handlers.FeatureOptions)
+        handler = handlers.Handler(_proposing(fn), {}, handlers.FeatureOptions)
         if len(handler.signature.input_schema.get("required", ())) > 2:
             raise TypeError(f"{handler.name}: a completion takes what was typed, and the arguments that are known")
         prompts, templates = self._prompts.listing, self._resources.templates
@@ -97,18 +102,28 @@ class Completions(Extension[Call]):
 
     async def complete(self, call: Call) -> completion.CompleteResult | InputRequired:
         """Answer `completion/complete`. Where there is nothing to propose, that is not an error."""
-        if not self._handlers:
+        if not self._offered():
             raise MethodNotFound("This server completes nothing")
         params: completion.CompleteParams = call.params
         target = params.ref.name if isinstance(params.ref, completion.PromptReference) else params.ref.uri
-        handler = self._handlers.get((target, params.argument.name))
+        handler, typed = self._handlers.get((target, params.argument.name)), params.argument.value
         if handler is not None:
             known = (params.context.arguments if params.context else None) or {}
-            values = zip(handler.signature.input_schema["properties"], (params.argument.value, known), strict=False)
-            return await handler.run(call, lambda _: dict(values), completion_result)
-        if await self._find(params.ref) is None:
+            values = zip(handler.signature.input_schema["properties"], (typed, known), strict=False)
+            proposed: Any = await handler.run(call, lambda _: dict(values), _taken)
+            if isinstance(proposed, InputRequired):
+                return proposed
+            return completion_result(await _taken_later(proposed) if hasattr(proposed, "__aiter__") else proposed)
+        entry = await self._find(params.ref)
+        if entry is None:
             raise InvalidParams(f"There is no prompt or resource template {target!r:.200} here")
-        return completion_result(None)
+        choices: list[str] = getattr(entry, "choices", {}).get(params.argument.name, [])
+        return completion_result([each for each in choices if each.casefold().startswith(typed.casefold())])
+
+    def _offered(self) -> bool:
+        return bool(
+            self._handlers or self._prompts.listing.local.completes or self._resources.templates.local.completes
+        )
 
     async def _find(self, ref: completion.PromptReference | completion.ResourceTemplateReference) -> Entry[Any] | None:
         if isinstance(ref, completion.PromptReference):
@@ -116,11 +131,35 @@ class Completions(Extension[Call]):
         return self._resources.templates.local.get(ref.uri) or await self._resources.find(ref.uri)
 
 
+def _proposing(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a function yield its values, or return what does: they are taken where it ran, as to wait for them blocks."""
+    if isinstance(fn, partial):
+        return partial(_proposing(fn.func), *fn.args, **fn.keywords)
+    return wraps(fn)(lambda *args, **known: _taken(fn(*args, **known)))
+
+
+def _taken(value: Any) -> Any:
+    """Take from an iterator as much as is told, and see whether there is more."""
+    if not hasattr(value, "__next__"):
+        return value
+    values: list[Any] = list(islice(value, MAX_COMPLETIONS + 1))
+    return completion.Completion(values=values[:MAX_COMPLETIONS], has_more=len(values) > MAX_COMPLETIONS or None)
+
+
+async def _taken_later(value: AsyncIterable[Any]) -> Any:
+    values: list[Any] = []
+    async for each in value:
+        values.append(each)
+        if len(values) > MAX_COMPLETIONS:
+            break
+    return _taken(iter(values))
+
+
 def completion_result(value: Any) -> completion.CompleteResult:
     """Make a result of what a function returned: one, or any number of values of which the first 100 count."""
     if not isinstance(value, completion.Completion):
-        values = [value] if isinstance(value, str) else [str(item) for item in value or ()]
-        value = completion.Completion(values=values[:MAX_COMPLETIONS])
-        if len(values) > MAX_COMPLETIONS:
-            value.total, value.has_more = len(values), True
-    return completion.CompleteResult(completion=value)
+        value = completion.Completion(values=[value] if isinstance(value, str) else list(value or ()))
+    values = [str(each.value if isinstance(each, Enum) else each) for each in value.values[:MAX_COMPLETIONS]]
+    if len(value.values) > MAX_COMPLETIONS:
+        value = replace(value, total=value.total or len(value.values), has_more=True)
+    return completion.CompleteResult(completion=replace(value, values=values))

@@ -3,19 +3,24 @@
 https://modelcontextprotocol.io/specification/2026-07-28/server/resources
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Generic, TypeAlias, TypeVar, cast
+from typing import Annotated, Any, Generic, TypeAlias, TypedDict, TypeVar, cast, get_args
 
 from msgspec import Struct
 
 from splice.errors import LocalProtocolError, ResourceNotFound
 from splice.protocol import capabilities, content, resources
 from splice.protocol.uri import UriTemplate
+from splice.protocol.wire import CacheScope, RetryParams
 from splice.rules.extensions import Served
+from splice.rules.options import Option, checked, option_table
 from splice.schema.functions import BadArguments
 from splice.server import handlers, results, sources
 from splice.server.call import Call, InputRequired, Publish
+
+MAX_SECONDS = 10.0**9
+"""More than thirty years: the milliseconds stay a whole number for everybody."""
 
 R = TypeVar("R", bound=resources.Resource | resources.ResourceTemplate)
 
@@ -23,7 +28,16 @@ R = TypeVar("R", bound=resources.Resource | resources.ResourceTemplate)
 Read: TypeAlias = resources.ReadResourceResult | InputRequired
 
 
-class ResourceOptions(handlers.FeatureOptions, total=False):
+class Caching(TypedDict, total=False):
+    """Options that say for how long clients may keep something, and for whom."""
+
+    ttl: Annotated[float, Option((int, float), "a number of seconds, at least 0", lambda ttl: 0 <= ttl <= MAX_SECONDS)]
+    """For how many seconds. 0 by default."""
+    scope: Annotated[CacheScope, Option(str, "'public' or 'private'", get_args(CacheScope).__contains__)]
+    """Who may be served what was kept: "private", the default, the same caller only; "public" anybody."""
+
+
+class ResourceOptions(handlers.FeatureOptions, Caching, total=False):
     """Options of a resource or resource template."""
 
     mime_type: str
@@ -32,12 +46,28 @@ class ResourceOptions(handlers.FeatureOptions, total=False):
     """In bytes; of a resource only."""
 
 
+CACHING = option_table(Caching)
+
+
+def hints(of: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Make the fields of a result that say how long it may be kept, and by whom; none where nothing was said.
+
+    Raises `TypeError` and `ValueError` for what cannot be meant.
+    """
+    said = checked(of, {name: given[name] for name in CACHING.keys() & given.keys()}, CACHING)
+    return {"ttl_ms": int(said.get("ttl", 0) * 1000), "cache_scope": said.get("scope")} if said else {}
+
+
 class ResourceEntry(Struct, Generic[R], frozen=True, eq=False):
     """One resource with a URI of its own, or a template: a family of resources."""
 
     definition: R
     handler: handlers.Handler
     template: UriTemplate
+    hints: Mapping[str, Any]
+    """How long what is read may be kept, and by whom, as fields of the result."""
+    choices: Mapping[str, Sequence[str]] = {}
+    """By variable: the values that complete it."""
 
     def run(self, call: Call, uri: str, variables: Mapping[str, str] | None = None) -> Awaitable[Read]:
         """Read the resource. Raises `ResourceNotFound` for values that the function does not take."""
@@ -48,7 +78,10 @@ class ResourceEntry(Struct, Generic[R], frozen=True, eq=False):
             except BadArguments as error:
                 raise ResourceNotFound(f"Resource not found: {uri:.200} ({error})", {"uri": uri}) from None
 
-        return self.handler.run(call, read, partial(results.resource_result, uri, self.definition.mime_type))
+        kept, params = self.hints, call.params
+        if isinstance(params, RetryParams) and (params.input_responses or params.request_state):
+            kept = {}  # what was made of answers is for nobody else
+        return self.handler.run(call, read, partial(results.resource_result, uri, self.definition.mime_type, kept))
 
 
 class LocalTemplates(sources.Local[resources.ResourceTemplate]):
@@ -79,6 +112,7 @@ class Resources(sources.Features):
         that is malformed or cannot be matched, for a URI that is not one or is taken, and for options that do not fit.
         """
         handler, template = handlers.Handler(fn, options, ResourceOptions), UriTemplate(uri)
+        kept = hints(uri, {**options})
         schema, variables = handler.signature.input_schema, set(template.variables)
         if missing := ", ".join(sorted(set(schema.get("required", ())) - variables)):
             what = f"parameter {missing} is not a variable of {uri!r}; add it there, or give it a default"
@@ -87,9 +121,9 @@ class Resources(sources.Features):
             raise TypeError(f"{handler.name}: {uri!r} has the variable {unknown}, but no parameter takes it")
         if variables:
             family = handler.define(resources.ResourceTemplate, uri_template=uri)
-            self.templates.local.add(ResourceEntry(family, handler, template))
+            self.templates.local.add(ResourceEntry(family, handler, template, kept, handler.choices))
         else:
-            self.listing.local.add(ResourceEntry(handler.define(resources.Resource, uri=uri), handler, template))
+            self.listing.local.add(ResourceEntry(handler.define(resources.Resource, uri=uri), handler, template, kept))
 
     def remove(self, uri: str) -> None:
         """Offer a resource, or a template, no more. Raises `KeyError`."""

@@ -8,7 +8,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/server/tools#tool-resul
 
 import base64
 import mimetypes
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, TypeAlias, TypedDict, Unpack, cast, get_args
@@ -169,14 +169,16 @@ def contents_of(uri: str, value: Any, mime_type: str | None = None) -> content.R
     return content.ResourceContents(uri=uri, mime_type=mime_type or BINARY, blob=_base64(value))
 
 
-def resource_result(uri: str, mime_type: str | None, value: Any) -> resources.ReadResourceResult:
-    """Make the result of reading a resource of what its function returned."""
+def resource_result(
+    uri: str, mime_type: str | None, hints: Mapping[str, Any], value: Any
+) -> resources.ReadResourceResult:
+    """Make the result of reading a resource of what its function returned; the hints that it gave itself win."""
     if isinstance(value, resources.ReadResourceResult):
-        return replace(value)
+        return replace(value, **{name: hint for name, hint in hints.items() if getattr(value, name) is None})
     parts = items_of(value) if isinstance(value, list) else ()
     if parts and all(isinstance(each, content.ResourceContents) for each in parts):
-        return resources.ReadResourceResult(contents=[*parts])
-    return resources.ReadResourceResult(contents=[contents_of(uri, value, mime_type)])
+        return resources.ReadResourceResult(contents=[*parts], **hints)
+    return resources.ReadResourceResult(contents=[contents_of(uri, value, mime_type)], **hints)
 
 
 def prompt_result(description: str | None, value: Any) -> prompts.GetPromptResult:

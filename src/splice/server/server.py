@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypedDict, TypeVar, Unpack, get_args, overload
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypeVar, Unpack, get_args, overload
 
 from msgspec.structs import replace
 
@@ -46,7 +46,7 @@ _PROTOCOLS = Option(
 )
 
 
-class ServerOptions(TypedDict, total=False):
+class ServerOptions(resources.Caching, total=False):
     """Options of a server."""
 
     version: Annotated[str, _TEXT]
@@ -88,7 +88,10 @@ def _described(name: str | Implementation, given: Mapping[str, Any]) -> Implemen
     info = name if isinstance(name, Implementation) else Implementation(name=name, version="0.1.0")
     if not info.name:
         raise ValueError("a server needs a name that is not empty")
-    return replace(info, **{field: given[field] for field in given.keys() & info.__struct_fields__})
+    info = replace(info, **{field: given[field] for field in given.keys() & info.__struct_fields__})
+    if problems := "; ".join(handlers.problems_of(info)):
+        raise ValueError(f"Server: {problems}")
+    return info
 
 
 def _keys(given: Sequence[bytes] | None) -> Sequence[bytes]:
@@ -122,6 +125,7 @@ class Server:
             publish=publish,
             read=self._resources.read_within,
             protocols=protocols,
+            hints=resources.hints("Server", given),
             **settings,
         )
         self.name = home.info.name

@@ -143,7 +143,7 @@ class Sessions(Extension[Call]):
         """Say what this server speaks and offers."""
         home, speaks = call.home, list(call.home.protocols.alone)
         return lifecycle.DiscoverResult(
-            supported_versions=speaks, capabilities=home.capabilities(), instructions=home.instructions
+            supported_versions=speaks, capabilities=home.capabilities(), instructions=home.instructions, **home.hints
         )
 
     async def ping(self, call: Call) -> wire.EmptyResult:  # noqa: ARG002 - it says nothing

@@ -7,9 +7,11 @@ behind a filter. The first source that has a name wins.
 https://modelcontextprotocol.io/specification/2026-07-28/server
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+import hashlib
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
-from itertools import chain
+from itertools import chain, count
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from msgspec import Raw, Struct
@@ -19,11 +21,18 @@ from splice.errors import InvalidParams, MethodNotFound
 from splice.protocol import methods, notifications, versions, wire
 from splice.protocol.jsonrpc import raw
 from splice.rules.extensions import AnyCapabilities, Extension, Served
+from splice.rules.seal import SealBroken
 from splice.schema import schemas
-from splice.server.call import Call, Publish
+from splice.server.call import ALONE, Call, Home, Publish, is_worker
 
 D = TypeVar("D", bound=Struct)
 D_co = TypeVar("D_co", covariant=True)
+
+MAX_MARKS = 8
+"""How many entries a cursor knows: were all of them removed, the list has to be listed again."""
+
+_MARK_BYTES = 8
+_BAD_CURSOR = "Invalid cursor: it is not one this server gave, or too much changed since; list again without a cursor"
 
 Show: TypeAlias = Callable[[D, versions.Facts], D]
 """Describes something to a client of some version."""
@@ -70,10 +79,12 @@ def key_of(entry: Entry[Any]) -> str:
 
 
 class Described(Struct, Generic[D], frozen=True, eq=False):
-    """An entry made of its two parts."""
+    """An entry made of its parts."""
 
     definition: D
     run: Callable[..., Awaitable[Any]]
+    choices: Mapping[str, Sequence[str]] = {}
+    """By argument: the values that complete it."""
 
 
 class Local(Generic[D]):
@@ -82,6 +93,8 @@ class Local(Generic[D]):
     def __init__(self, noun: str = "entry") -> None:
         self.used = False
         """There was an entry once: what clients were told of stays, if only as an empty list."""
+        self.completes = False
+        """There was one once with choices that complete its arguments."""
         self.noun = noun
         self._entries: dict[str, Entry[D]] = {}
         self.get = self._entries.get
@@ -93,6 +106,7 @@ class Local(Generic[D]):
         key = key_of(entry)
         if self._entries.setdefault(key, entry) is not entry:
             raise ValueError(f"a {self.noun} {key!r} exists already; remove it first to replace it")
+        self.completes = self.completes or bool(getattr(entry, "choices", None))
         self._changed()
 
     def remove(self, key: str) -> None:
@@ -181,6 +195,8 @@ class Listing(Generic[D]):
         self._parts: Sequence[Sequence[Entry[D]]] = ()
         self._entries: Sequence[Entry[D]] = ()
         self._pages: dict[tuple[str, int], Raw] = {}
+        self._places: dict[bytes, int] = {}
+        """By the mark of an entry: how many there are up to it. Filled when the first cursor comes."""
 
     async def find(self, key: str) -> Entry[D] | None:
         """Find an entry in the first source that has it."""
@@ -207,32 +223,51 @@ class Listing(Generic[D]):
             first: dict[str, Entry[D]] = {}
             for entry in chain.from_iterable(parts):
                 first.setdefault(key_of(entry), entry)
-            self._parts, self._entries, self._pages = parts, tuple(first.values()), {}
+            self._parts, self._entries, self._pages, self._places = parts, tuple(first.values()), {}, {}
         home, facts, cursor = call.home, call.declared.facts, call.params.cursor
-        start = 0 if cursor is None else _position(cursor, home.page_size, len(self._entries))
+        start = 0 if cursor is None else self._start(cursor, home)
         if home.middleware:  # it may change what it is given, so it gets objects of its own
-            page: wire.PageResult = self.row.read_result(raw(self._cut(start, home.page_size, facts)))
+            page: wire.PageResult = self.row.read_result(raw(self._cut(start, home, facts)))
             return page
         key = facts.version, start
         if key not in self._pages:
-            self._pages[key] = raw(call.era.finish(self._cut(start, home.page_size, facts), facts, home.info_json))
+            self._pages[key] = raw(call.era.finish(self._cut(start, home, facts), facts, home.info_json))
         return self._pages[key]
 
-    def _cut(self, start: int, size: int, facts: versions.Facts) -> wire.PageResult:
-        end = start + size
+    def _cut(self, start: int, home: Home, facts: versions.Facts) -> wire.PageResult:
+        end = start + home.page_size
         definitions = [self._show(entry.definition, facts) for entry in self._entries[start:end]]
-        cursor = str(end) if end < len(self._entries) else None
-        result: wire.PageResult = self.row.result(**{self._field: definitions}, next_cursor=cursor)
+        cursor = self._cursor(end, home) if end < len(self._entries) else None
+        result: wire.PageResult = self.row.result(**{self._field: definitions}, next_cursor=cursor, **home.hints)
         return result
 
+    def _cursor(self, end: int, home: Home) -> str:
+        """Write down where a page ends: how many entries came before, and which were the last of them."""
+        if not home.sealer.is_shared and is_worker():
+            home.warn_once(ALONE)
+        marks = map(_mark, self._entries[max(end - MAX_MARKS, 0) : end])
+        return home.sealer.sign(b"".join((end.to_bytes(_MARK_BYTES, "big"), *marks)), self._bound(home))
 
-def _position(cursor: str, size: int, count: int) -> int:
-    """Tell where a page starts, which is what its cursor says. Raises `InvalidParams`."""
-    starts = range(size, count + 1, size)
-    start = int(cursor) if cursor.isdecimal() and len(cursor) <= len(str(count)) else 0
-    if start not in starts or cursor != str(start):
-        raise InvalidParams("Invalid cursor: it is not one this server gave; list again from the start")
-    return start
+    def _start(self, cursor: str, home: Home) -> int:
+        """Tell where the page of a cursor starts: behind the last entry of the page before that is still in its place.
+
+        Entries are added at the end, so that one with more before it than then was added again. Raises `InvalidParams`.
+        """
+        self._places = self._places or {_mark(entry): place for place, entry in enumerate(self._entries, 1)}
+        with suppress(SealBroken):
+            said = home.sealer.signed(cursor, self._bound(home))
+            end, *marks = (said[at : at + _MARK_BYTES] for at in range(0, len(said), _MARK_BYTES))
+            for most, mark in zip(count(int.from_bytes(end, "big"), -1), reversed(marks), strict=False):
+                if (place := self._places.get(mark, most + 1)) <= most:
+                    return place
+        raise InvalidParams(_BAD_CURSOR)
+
+    def _bound(self, home: Home) -> bytes:
+        return f"{self.row.name} {home.info.name}".encode()
+
+
+def _mark(entry: Entry[Any]) -> bytes:
+    return hashlib.blake2b(key_of(entry).encode(), digest_size=_MARK_BYTES).digest()
 
 
 class Features(Extension[Call]):

@@ -75,9 +75,10 @@ class ToolEntry:
         self._check = cache(partial(_check_by, self.definition))
         """Gives the check by one of the schemas, which is compiled when it is needed first."""
         self._dump: Callable[[Any], Any] = dump
-        if self._is_held and ("output_schema" in options or "validate" in options):
-            self._dump = self._held
+        if self._structured and options.keys() & {"output_schema", "validate"}:
             self._check("output_schema")  # what is wrong with it is told at once
+            if self._is_held:
+                self._dump = self._held
 
     def _read(self, call: Call) -> dict[str, Any]:
         """Read the arguments; once more, as they were meant, where they do not fit. Raises `BadArguments`."""
