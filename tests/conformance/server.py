@@ -95,6 +95,14 @@ async def test_tool_with_progress(ctx: Context) -> str:
 
 
 @server.tool
+async def test_reconnection(ctx: Context) -> str:
+    """Hang up on the client, which is to come back for the result."""
+    await ctx.close_stream()
+    await asyncio.sleep(PACE_SECONDS)
+    return "done"
+
+
+@server.tool
 def test_error_handling() -> str:
     """Fail."""
     raise ToolError("This tool intentionally returns an error for testing")

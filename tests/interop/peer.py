@@ -75,6 +75,15 @@ def example_over_http() -> Iterator[str]:
         yield f"http://127.0.0.1:{port}/mcp"
 
 
+@contextmanager
+def example_over_sse() -> Iterator[str]:
+    """Serve the example over HTTP+SSE for the length of the block; yields its URL."""
+    port = free_port()
+    program = "import sys; from everything import server; server.run('http', port=int(sys.argv[1]), sse=True)"
+    with serving(sys.executable, "-c", program, str(port), port=port, env={"PYTHONPATH": str(EXAMPLE.parent)}):
+        yield f"http://127.0.0.1:{port}/sse"
+
+
 def free_port() -> int:
     """Find a port nobody listens at."""
     with socket.socket() as probe:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from interop.peer import EXAMPLE, HERE, NODE, example_over_http, peer_python, run_peer
+from interop.peer import EXAMPLE, HERE, NODE, example_over_http, example_over_sse, peer_python, run_peer
 from interop.test_our_server import TOOLS
 
 PEERS = HERE / "peers"
@@ -30,6 +30,11 @@ def test_over_stdio(client: str) -> None:
 def test_over_http(client: str) -> None:
     with example_over_http() as url:
         check(client, run_peer([*CLIENTS[client], "http", url]))
+
+
+def test_over_http_and_sse() -> None:
+    with example_over_sse() as url:
+        check("mcp-1.30", run_peer([*CLIENTS["mcp-1.30"], "sse", url]))
 
 
 def check(client: str, report: dict[str, Any]) -> None:

@@ -175,7 +175,7 @@ class Call:
     @property
     def events(self) -> list[Any]:
         assert self.headers["content-type"] == "text/event-stream"
-        return [json.loads(event.data) for event in Decoder().feed(self.body)]
+        return [json.loads(event.data) for event in Decoder().feed(self.body) if event.data]
 
     async def until(self, condition: Callable[["Call"], Any]) -> "Call":
         async with asyncio.timeout(5):

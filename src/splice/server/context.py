@@ -150,6 +150,13 @@ class Context(Generic[State]):
         """Send a notification of an extension on the stream of this request."""
         await self._call.notify(note, params)
 
+    async def close_stream(self) -> None:
+        """Let a client that waits over HTTP hang up and poll for the result, which spares a connection in a long call.
+
+        Does nothing where the client might not come back: other transports, other versions.
+        """
+        await self._call.exchange.close_stream()
+
     async def progress(self, value: float, total: float | None = None, message: str | None = None) -> None:
         """Report progress to a client that asked for it. A value that does not grow, or is not finite, is not sent."""
         call, token = self._call, self._call.meta.progress_token

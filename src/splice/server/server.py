@@ -74,6 +74,9 @@ class ServerOptions(resources.Caching, total=False):
     """Refuses arguments that do not fit as they are, such as "5" for 5, instead of repairing them."""
     protocols: Annotated[Sequence[str], _PROTOCOLS]
     """The protocol versions to speak, of `splice.types.VERSIONS`; all of them by default."""
+    store: Annotated[str | os.PathLike[str], Option((str, os.PathLike), "a path")]
+    """A file for what is to outlive a connection, such as events for clients that come back for them. In memory by
+    default."""
     extensions: Annotated[Sequence[Extension[call.Call]], Option(Sequence, "a list of `Extension`", item=Extension)]
     """Methods and notifications beside those of the specification, or instead of them."""
 
@@ -134,6 +137,10 @@ class Server:
         """How to use the server, for the model."""
         self.service = service.ChapterService(home)
         """Answers requests; what a transport is given."""
+        if "store" in given:
+            from splice.stores import opening  # noqa: PLC0415 - a server that keeps nothing loads no stores
+
+            self.service.store = opening.open(given["store"])
 
     @overload
     def tool(self, fn: F) -> F: ...

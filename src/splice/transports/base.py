@@ -6,13 +6,16 @@ and arrives before it is handed to a callback at once, in order, so a link needs
 """
 
 from collections.abc import Callable, Coroutine, Mapping
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from msgspec import Struct
 
 from splice.errors import LocalProtocolError
 from splice.protocol import jsonrpc, methods, versions
 from splice.rules import eras, sessions
+
+if TYPE_CHECKING:
+    from splice.stores.base import Store
 
 
 class Sender(Struct, kw_only=True):
@@ -58,6 +61,9 @@ class Exchange:
         del params
         raise LocalProtocolError(f"{method} cannot be sent: this transport has no way back to the client")
 
+    async def close_stream(self) -> None:
+        """Close the connection that the reply would come by, where the client knows to come back for it."""
+
 
 class Service:
     """Answers what a transport receives. A server is one; so is a proxy, which needs `handle` only."""
@@ -66,6 +72,8 @@ class Service:
     """What HTTP answers beside the endpoint: path -> `Route`."""
     protocols: eras.Protocols = eras.EVERY_PROTOCOL
     """The versions it speaks."""
+    store: "Store | None" = None
+    """Keeps what is to outlive a connection; None: a transport keeps it in memory."""
 
     async def open(self) -> None:
         """Get ready what requests need, before anything is listened to. Raises `RuntimeError`. Twice is fine."""

@@ -1,6 +1,6 @@
 """`mcp` 1.30 against the example server; prints one JSON line.
 
-python mcp1_client.py http URL | stdio COMMAND ARGUMENT...
+python mcp1_client.py http URL | sse URL | stdio COMMAND ARGUMENT...
 """
 
 import json
@@ -10,6 +10,7 @@ from typing import Any
 
 import anyio
 from mcp import ClientSession, McpError, StdioServerParameters
+from mcp.client.sse import sse_client
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamablehttp_client
 from pydantic import AnyUrl
@@ -25,6 +26,9 @@ async def on_progress(progress: float, total: float | None, message: str | None)
 async def streams(kind: str, target: list[str]) -> Any:
     if kind == "http":
         async with streamablehttp_client(target[0]) as (read, write, _):
+            yield read, write
+    elif kind == "sse":
+        async with sse_client(target[0]) as (read, write):
             yield read, write
     else:
         async with stdio_client(StdioServerParameters(command=target[0], args=target[1:])) as (read, write):

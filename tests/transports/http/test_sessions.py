@@ -482,9 +482,11 @@ async def test_a_refusal_is_an_answer() -> None:
     assert visit.events[1]["result"] == {"refused": True}
 
 
-async def test_a_question_to_a_client_that_left_fails() -> None:
+@pytest.mark.parametrize("version", HANDSHAKE_VERSIONS)
+async def test_a_question_to_a_client_that_left_fails(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streams, "ABSENT_SECONDS", 0.05)
     service, browser = endpoint()
-    await browser.initialize()
+    await browser.initialize(version)
     failures = list[Exception]()
 
     async def asks_twice(exchange: Exchange) -> Any:
@@ -830,7 +832,8 @@ async def test_a_batch_streams_from_the_first_notification_on() -> None:
     assert {event["id"] for event in visit.events if "result" in event} == {1, 2, 3}
 
 
-async def test_the_client_leaving_a_batch_fails_its_questions() -> None:
+async def test_the_client_leaving_a_batch_fails_its_questions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streams, "ABSENT_SECONDS", 0.05)
     service, browser = endpoint()
     await browser.initialize(BATCHES)
     service.tools["asks"] = asks

@@ -168,7 +168,7 @@ async def test_a_body_that_takes_too_long_is_given_up(monkeypatch: pytest.Monkey
 async def test_the_clients_leaving_may_leave_the_work_alone() -> None:
     visits = Visits(exiting)
     work = Work(visits)
-    stream = EventStream()
+    stream = EventStream(work.visit.reply)
     work.visit.detach = stream.detach
     await settle()
     age(visits)

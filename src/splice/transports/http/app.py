@@ -31,6 +31,7 @@ from splice.rules.options import Option, checked, option_table
 from splice.transports import base, channel
 from splice.transports.http import routes, visits
 from splice.transports.http.sessions import MAX_SESSIONS, SessionLeg
+from splice.transports.http.sse_server import SSE_PATH, SSELeg
 
 MAX_BODY_BYTES = 4 * 1024 * 1024
 """The largest request body taken, unless told otherwise."""
@@ -69,6 +70,8 @@ class HTTPOptions(TypedDict, total=False):
     """The one path that is served, from the root of the application on; None: any."""
     max_sessions: Annotated[int, Option(int, "a number, at least 1", lambda count: count > 0)]
     """How many sessions there may be. Of one principal, a tenth of them."""
+    sse: Annotated[bool, Option(bool, "True or False")]
+    """Serve HTTP+SSE, the transport of 2024-11-05, at `/sse`."""
 
 
 class ListenOptions(HTTPOptions, total=False):
@@ -100,7 +103,11 @@ class HTTPApp:
             raise ValueError(f"path={path!r} is that of a route already: it would never be reached")
         self._visits = visits.Visits(self.stop)
         plain, stateless = given.get("json_response", False), given.get("stateless", False)
-        self._leg = SessionLeg(service, given.get("max_sessions", MAX_SESSIONS), plain=plain, stateless=stateless)
+        limit = given.get("max_sessions", MAX_SESSIONS)
+        self._leg = SessionLeg(service, limit, plain=plain, stateless=stateless)
+        self._sse = SSELeg(service, limit) if given.get("sse", False) else None
+        if self._sse is not None and SSE_PATH in (self._path, *service.routes):
+            raise ValueError(f"sse=True takes {SSE_PATH}, which is that of the endpoint or of a route already")
         self._stopping: asyncio.Task[None] | None = None
 
     async def __call__(self, scope: visits.Scope, receive: visits.Receive, send: visits.Send) -> None:
@@ -143,29 +150,34 @@ class HTTPApp:
         sessions = self._leg.sessions
         for session in sessions.all.values():
             session.stream.lose()
+        if self._sse is not None:
+            await self._sse.stop(drain_seconds)
         await self._visits.drain(drain_seconds)
         for session in list(sessions.all.values()):
             sessions.remove(session)
         await self._visits.background.close()
         await self._service.close()
 
-    def _check(self, scope: visits.Scope, headers: Headers) -> routes.Route | None:
-        """Check what there is before the body. None: the request is not for a route. Raises `Refusal`."""
+    def _check(self, scope: visits.Scope, headers: Headers) -> routes.Route | SSELeg | None:
+        """Check what there is before the body. None: the request is for the endpoint. Raises `Refusal`."""
         self._origins.check(headers)
         if self._stopping is not None:
             raise visits.shutting_down()
         root: str = scope.get("root_path", "")
+        leg: SSELeg | None = None
         if root or scope["path"] != self._path:
             path = scope["path"].removeprefix(root).rstrip("/") or "/"
             route: routes.Route | None = self._service.routes.get(path)
             if route is not None:
                 return route
-            if self._path is not None and self._path != path:
+            if path == SSE_PATH:
+                leg = self._sse
+            if leg is None and self._path not in (None, path):
                 raise Refusal(404, InvalidRequest(f"There is nothing here; the MCP endpoint is {root}{self._path}"))
         if scope["method"] == "POST":
             raw = headers.raw
             _check_content(raw(b"content-type"), raw(b"content-encoding"), raw(b"accept"))
-        return None
+        return leg
 
     async def _receive(self, visit: visits.Visit, headers: Headers) -> bytes:
         """Receive the body. Raises `Refusal` (413) when it is too large.
@@ -198,13 +210,15 @@ class HTTPApp:
     def _too_large(self) -> Refusal:
         return Refusal(413, InvalidRequest(f"The body is larger than {self._max_body} bytes"), [visits.CLOSE])
 
-    def _choose(self, route: routes.Route | None, body: bytes, headers: Headers, visit: visits.Visit) -> Work:
+    def _choose(self, route: routes.Route | SSELeg | None, body: bytes, headers: Headers, visit: visits.Visit) -> Work:
         """Choose what answers a request. Raises `Refusal` and `RPCError`."""
-        if route is not None:
+        if isinstance(route, routes.Route):
             visit.state = "passing"
             return route.answer(visit.reply, headers, body, visit.receive)
         visit.state, scope = "answering", visit.reply.scope
         sender, method = base.Sender(kind="http", headers=headers, principal=scope.get(PRINCIPAL)), scope["method"]
+        if route is not None:
+            return route.answer(body, headers, sender, visit)
         if method == "POST":
             return self._post(body, headers, sender, visit)
         only_post = self._leg.stateless or self._is_alone(headers)

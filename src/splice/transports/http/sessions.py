@@ -1,8 +1,9 @@
 """Sessions over HTTP: what `initialize` opened, the POSTs within it, its GET stream, its end, and batches.
 
-A client that leaves does not cancel what it asked for; it says so with a notification, or ends the session. A session
-costs little and is never kept for ever: there are only so many, one that nothing happens in expires, one in which
-nothing was ever asked gives way to the next, and an id is as good as unknown to anybody but the one who opened it.
+A client that leaves does not cancel what it asked for; it says so with a notification, or ends the session. It may come
+back with the id of the last event it saw, and gets the rest. A session costs little and is never kept for ever: there
+are only so many, one that nothing happens in expires, one in which nothing was ever asked gives way to the next, and
+an id is as good as unknown to anybody but the one who opened it.
 
 https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
 """
@@ -18,7 +19,7 @@ from time import monotonic
 from typing import Any
 
 from splice.errors import ConnectionClosed, InternalError, InvalidParams, InvalidRequest, LocalProtocolError, RPCError
-from splice.protocol.jsonrpc import Message, Notification, Request, Response, encode, failure, split_batch
+from splice.protocol.jsonrpc import Message, Notification, Request, RequestId, Response, encode, failure, split_batch
 from splice.protocol.lifecycle import INITIALIZE
 from splice.protocol.versions import ASSUMED_VERSION
 from splice.rules.http.headers import EVENT_STREAM, Headers, accepts, named_version
@@ -26,6 +27,7 @@ from splice.rules.http.origins import Refusal
 from splice.rules.sessions import Session
 from splice.transports.base import Sender, Service
 from splice.transports.channel import Channel, ChannelExchange, ignore, written
+from splice.transports.http.logs import Log, Logs
 from splice.transports.http.stream import EventStream, PushStream
 from splice.transports.http.visits import Visit
 
@@ -186,6 +188,10 @@ class SessionExchange(ChannelExchange):
         with self._stream.needed():
             return await self.channel.ask(method, params, self._send)
 
+    async def close_stream(self) -> None:
+        """Close the connection, if its client knows to come back for the rest."""
+        await self._stream.close()
+
     async def _send(self, message: Message) -> None:
         await self._stream.send(encode(message))
 
@@ -203,6 +209,7 @@ class SessionLeg:
     def __init__(self, service: Service, limit: int, *, plain: bool, stateless: bool) -> None:
         self.stateless = stateless
         self.sessions = Sessions(service, limit, "json_response" if plain else "stateless" if stateless else None)
+        self._logs = Logs(service.store)
         self._hear = service.hear
         self._protocols = service.protocols
         self._plain = plain
@@ -218,11 +225,14 @@ class SessionLeg:
             session.useful = session.session.declared is not None
             if opens and not self.stateless:
                 visit.reply.headers = [(b"mcp-session-id", session.session.id.encode())]
-            stream = self._stream(session, visit)
-            response = await session.channel.answer(SessionExchange(session, message, sender, stream))
-            if session.session.declared is None:
-                visit.reply.headers = ()
-            await stream.respond(None if response is None else written(response))
+            stream = self._stream(session, visit, [message.id])
+            try:
+                response = await session.channel.answer(SessionExchange(session, message, sender, stream))
+                if session.session.declared is None:
+                    visit.reply.headers = ()
+                await stream.respond(None if response is None else written(response))
+            finally:
+                stream.finish()
 
     async def post_batch(self, body: bytes, headers: Headers, sender: Sender, visit: Visit) -> None:
         """Answer a batch, where the version has such: the requests in it run side by side.
@@ -240,25 +250,40 @@ class SessionLeg:
                 await visit.reply.accept()
                 return
             session.useful = True
-            stream = self._stream(session, visit)
-            exchanges = [SessionExchange(session, each, sender, stream) for each in requests]
-            answers = await asyncio.gather(*(exchange.answer() for exchange in exchanges))
-            messages = [written(each) for each in (*responses, *answers) if each is not None]
-            if messages and not visit.reply.streaming:
-                await stream.respond(b"[" + b",".join(messages) + b"]")
-                return
-            for message in messages:
-                await stream.send(message)
-            await stream.respond(None)
+            stream = self._stream(session, visit, [each.id for each in requests])
+            try:
+                exchanges = [SessionExchange(session, each, sender, stream) for each in requests]
+                answers = await asyncio.gather(*(exchange.answer() for exchange in exchanges))
+                messages = [written(each) for each in (*responses, *answers) if each is not None]
+                if messages and not visit.reply.streaming:
+                    await stream.respond(b"[" + b",".join(messages) + b"]")
+                    return
+                for message in messages:
+                    await stream.send(message)
+                await stream.respond(None)
+            finally:
+                stream.finish()
 
     async def get(self, headers: Headers, sender: Sender, visit: Visit) -> None:
-        """Carry the session's own stream, for what belongs to no request, until the client leaves."""
+        """Carry the session's own stream, for what belongs to no request, until the client leaves.
+
+        With `Last-Event-ID` it goes on with the stream that the event belongs to, whichever that is.
+        """
         if not accepts(headers.raw(b"accept"), EVENT_STREAM):
             raise Refusal(406, InvalidRequest(f"GET needs `Accept: {EVENT_STREAM}`"))
         with self._session(headers, sender) as session:
             session.useful = True
-            visit.detach = session.stream.detach
-            await session.stream.carry(visit.reply)
+            log, facts = None, session.session.facts
+            if facts is not None and facts.resumable:
+                last = headers.raw(b"last-event-id")
+                log = await self._logs.find(session.session.id, last.decode("latin-1") if last else None)
+            if log is not None and log.requests:
+                stream = self._logs.live.get(log.name) or EventStream()
+                visit.detach = stream.detach
+                await stream.carry(visit.reply, log)
+            else:
+                visit.detach = session.stream.detach
+                await session.stream.open(visit.reply, log)
         await visit.reply.end()
 
     async def delete(self, headers: Headers, sender: Sender, visit: Visit) -> None:
@@ -297,9 +322,13 @@ class SessionLeg:
             else:
                 self.sessions.leave(session)
 
-    def _stream(self, session: HTTPSession, visit: Visit) -> EventStream:
-        """Make the stream of a POST. When its client leaves, the work goes on."""
-        visit.reply.plain = self._plain
-        stream = EventStream(visit.reply, session.session.facts)
+    def _stream(self, session: HTTPSession, visit: Visit, ids: list[RequestId]) -> EventStream:
+        """Make the stream of a POST, to be finished. When its client leaves, the work goes on."""
+        reply, facts = visit.reply, session.session.facts
+        reply.plain = self._plain
+        if facts is None or not facts.resumable or self._plain or self.stateless:
+            stream = EventStream(reply)
+        else:
+            stream = EventStream(reply, Log(self._logs, session.session.id, ids), facts.priming_event)
         visit.detach = stream.detach
         return stream

@@ -1,8 +1,8 @@
 """EventStream: the events for one client, in order, whichever HTTP reply carries them.
 
-Exchanges write to the stream, and a reply carries the events away. Without a store a stream ends with the reply that
-carries it. With one, each event is kept under an id before it is sent, the stream outlives its reply, and a later
-reply may go on where the first one broke off.
+Exchanges write to the stream, and a reply carries the events away. Without a log a stream ends with the reply that
+carries it. With one, each event is kept under an id before it is sent, and the stream outlives its reply: a later one
+reads from the log what its client has not seen, and goes on with what is kept from then on.
 
 https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
 """
@@ -10,73 +10,128 @@ https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resuma
 import asyncio
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import Protocol
 
 from splice.errors import ConnectionClosed
-from splice.protocol.versions import Facts
 from splice.rules.http.sse import encode_event
+from splice.transports.http.logs import LAST, Log
 from splice.transports.http.visits import Reply
 from splice.transports.tasks import Stretch
 
 MAX_WAITING = 256
 """How many notifications wait for a client that does not read; the oldest are dropped first."""
 
+ABSENT_SECONDS = 60.0
+"""How long a question stays open while no client reads a stream that it may come back to."""
 
-class EventStore(Protocol):
-    """Keeps the events of streams for clients whose connection breaks."""
-
-    def keep(self, stream: str, number: int, message: bytes) -> None:
-        """Keep one event. `number` counts the events of a stream; `message` is empty for one without data."""
-        ...
+RETRY = b"retry: 1000\n\n"
+"""Tells a client whose connection is closed by us when to come back, in milliseconds."""
 
 
 class EventStream:
-    """The events that belong to one request, to a batch, or to a session."""
+    """The events that belong to one request, or to a batch.
 
-    __slots__ = ("_needed", "_primes", "_store", "cursor", "id", "lost", "reply")
+    `primes`: the client can read an event without data, which tells it what to resume before anything was sent.
+    """
 
-    def __init__(
-        self, reply: Reply | None = None, facts: Facts | None = None, *, id: str = "", store: EventStore | None = None
-    ) -> None:
+    __slots__ = ("_absences", "_log", "_more", "_needed", "_primes", "lost", "reply")
+
+    def __init__(self, reply: Reply | None = None, log: Log | None = None, primes: bool = False) -> None:
         self.reply = reply
         """Carries the events away, until the next one does; None: no client reads."""
-        self.id = id
-        """Names the stream among those of its session."""
-        self.cursor = 0
-        """The number of the last event."""
         self.lost = False
-        """No client will ever read it."""
-        self._store = store if facts is not None and facts.resumable else None
-        self._primes = facts is not None and facts.priming_event
-        self._needed: tuple[Stretch, ...] = ()  # costs an idle session nothing
+        """No client reads it, and none has come back in time."""
+        self._log = log
+        self._primes = primes and log is not None
+        self._more: asyncio.Event | None = None
+        """Set when there is more in the log, once a reply reads it there."""
+        self._absences = 0
+        self._needed: tuple[Stretch, ...] = ()
+        if reply is not None and self._primes:
+            reply.opening = self._prime
 
     async def send(self, message: bytes) -> None:
-        """Send a message as an event, waiting while the client does not read. Without reader or store it is dropped."""
-        event = self._event(message)
-        if self.reply is not None:
+        """Send a message as an event, waiting while the client does not read. Without reader or log it is dropped."""
+        event = encode_event(message, id=await self._keep(message))
+        if self._more is None and self.reply is not None:
             await self.reply.write(event)
 
     async def respond(self, message: bytes | None) -> None:
         """Send the response: as JSON if nothing was sent before, else as the last event. None: end without one."""
-        event_id = self._number(message) if self.cursor and message else None
-        if self.reply is None:
-            return
-        if message is None:
+        log, self._log, event_id = self._log, None, None  # nothing may come behind it
+        if log is not None and log.cursor:
+            event_id = await log.keep(message or b"", LAST)
+            log.logs.live.pop(log.name, None)
+        if self._more is not None:
+            self._more.set()
+        elif self.reply is not None and message is None:
             await self.reply.end()
-        else:
+        elif self.reply is not None and message is not None:
             await self.reply.respond(200, message, event_id=event_id)
 
+    async def carry(self, reply: Reply, log: Log) -> None:
+        """Send over `reply` what the stream's log has behind the cursor of `log`, and will have, up to its end.
+
+        It returns before that when the client leaves, or resumes the stream once more. Raises `Refusal`.
+        """
+        after, old = log.cursor, self.reply
+        self.reply, self.lost, self._more = reply, False, self._more or asyncio.Event()
+        self._more.set()  # to the reply before this one, if it reads the log too
+        if old is not None:
+            await supersede(old)
+        while self.reply is reply and not reply.closed:
+            self._more.clear()
+            is_live = log.name in log.logs.live
+            entries = await log.events(after)
+            await reply.write(log.encoded(entries))
+            if entries:
+                after, value = entries[-1]
+                if value.startswith(LAST):
+                    return
+            elif is_live:
+                await self._more.wait()
+            else:
+                await reply.write(await log.farewell(after))
+                return
+        self.detach()  # of a client that left before it was watched
+
+    async def close(self) -> None:
+        """Close the connection; the client is to come back for the rest. Does nothing where it might not."""
+        if self._primes and self.reply is not None:
+            await self.reply.write(RETRY, more=False)
+            self.detach()
+
     def detach(self) -> None:
-        """Let go of the reply: its client has left. Without a store the stream is lost with it."""
+        """Let go of the reply if its client has left. Without a log the stream is lost with it."""
+        if self.reply is None or not self.reply.closed:
+            return
         self.reply = None
-        if self._store is None:
+        if self._more is not None:
+            self._more.set()
+        if self._log is None or not self._log.cursor:
+            self.lose()
+        else:
+            self._absences += 1
+            asyncio.get_running_loop().call_later(ABSENT_SECONDS, self._give_up, self._absences)
+
+    def _give_up(self, absence: int) -> None:
+        if self.reply is None and absence == self._absences:
             self.lose()
 
     def lose(self) -> None:
-        """Give the stream up: the client will not come back."""
+        """Fail what needs the client to read: it will not come back in time."""
         self.lost = True
         for stretch in self._needed:
             stretch.end(_lost())
+
+    def finish(self) -> None:
+        """Note that nothing more will be sent, not even a response."""
+        if self._log is not None:
+            self._log.logs.live.pop(self._log.name, None)
+        self._log = None
+        if self._more is not None:
+            self._more.set()
+        else:
+            self.reply = None
 
     @contextmanager
     def needed(self) -> Generator[None, None, None]:
@@ -91,40 +146,59 @@ class EventStream:
         finally:
             self._needed = tuple(each for each in self._needed if each is not stretch)
 
-    def _event(self, message: bytes) -> bytes:
-        """Write a message as an event. One without data goes before the first, so that this one can be missed."""
-        start = b""
-        if self._store is not None and self._primes and not self.cursor:
-            start = encode_event(b"", id=self._number(b""))
-        return start + encode_event(message, id=self._number(message))
-
-    def _number(self, message: bytes) -> str | None:
-        """Count an event and, where there is a store, keep it and return its id."""
-        self.cursor += 1
-        if self._store is None:
+    async def _keep(self, message: bytes) -> str | None:
+        """Keep an event where there is a log, and return its id."""
+        log = self._log
+        if log is None:
             return None
-        self._store.keep(self.id, self.cursor, message)
-        return f"{self.id}-{self.cursor}"
+        id = await log.keep(message)
+        self._register(log)
+        if self._more is not None:
+            self._more.set()
+        return id
+
+    async def _prime(self) -> bytes:
+        """Begin the log; returns the event that tells the client of it."""
+        log = self._log
+        if log is None:
+            return b""
+        id = await log.begin()
+        self._register(log)
+        return encode_event(b"", id=id)
+
+    def _register(self, log: Log) -> None:
+        if self._log is log:  # else it was answered meanwhile
+            log.logs.live[log.name] = self
+
+
+async def supersede(reply: Reply) -> None:
+    """End a reply that another one takes over from; its connection may be dead, unnoticed."""
+    if reply.busy:
+        reply.lose()
+    else:
+        await reply.end()
 
 
 def _lost() -> ConnectionClosed:
     return ConnectionClosed("The client closed the stream or the session before it answered")
 
 
-class PushStream(EventStream):
+class PushStream:
     """A session's own stream, for what belongs to no request.
 
     Of the replies that are open the newest carries it: an older one may be of a connection that is dead, unnoticed.
-    While there is none, a bounded number of messages wait.
+    While there is none, a bounded number of messages wait. Each reply has a log of its own, so that a client that
+    resumes one gets nothing that went to another.
     """
 
-    __slots__ = ("_replies", "_waiting")
+    __slots__ = ("_replies", "_waiting", "lost")
 
     def __init__(self) -> None:
-        super().__init__()
+        self.lost = False
+        """The session has ended."""
         self._waiting: dict[bytes, None] = {}
-        self._replies: dict[Reply, asyncio.Future[None]] = {}
-        """Those that are open, the oldest first, and what ends the waiting of each."""
+        self._replies: dict[Reply, tuple[Log | None, asyncio.Future[None]]] = {}
+        """Those that are open, the oldest first: the log of each, and what ends its waiting."""
 
     def push(self, message: bytes) -> None:
         """Send a message as soon as a client reads. Never blocks; of equal messages that wait, one is kept."""
@@ -134,23 +208,48 @@ class PushStream(EventStream):
                 del self._waiting[next(iter(self._waiting))]
             self._notice()
 
-    async def carry(self, reply: Reply) -> None:
-        """Send over `reply` what is pushed while it is the newest, until its client leaves or the session ends."""
-        loop = asyncio.get_running_loop()
-        self._replies[reply] = loop.create_future()
+    async def open(self, reply: Reply, log: Log | None = None) -> None:
+        """Send over `reply` what is pushed while it is the newest, until its client leaves or the session ends.
+
+        First comes what `log` has behind its cursor; from then on it is written to. Raises `Refusal`.
+        """
+        future = asyncio.get_running_loop().create_future
+        after = 0 if log is None else log.cursor
+        for other, (its, _) in list(self._replies.items()):
+            if after and its is not None and log is not None and its.name == log.name:
+                log = its
+                await supersede(other)
+        self._replies[reply] = log, future()
+        self._notice()
         try:
             await reply.write(b"")
+            if log is not None and after:
+                await self._replay(reply, log, after)
             while not (reply.closed or self.lost):
                 if self._waiting and reply is next(reversed(self._replies)):
-                    events = b"".join(map(self._event, self._waiting))
-                    self._waiting.clear()
-                    await reply.write(events)
+                    await reply.write(await self._taken(log))
                 else:
-                    self._replies[reply] = noticed = loop.create_future()
+                    noticed = future()
+                    self._replies[reply] = log, noticed
                     await noticed
         finally:
             del self._replies[reply]
             self._notice()
+
+    async def _replay(self, reply: Reply, log: Log, after: int) -> None:
+        async with log.logs.lock:  # until the reply before this one has kept what it took
+            pass
+        while entries := await log.events(after):
+            await reply.write(log.encoded(entries))
+            after = log.cursor = max(log.cursor, entries[-1][0])
+
+    async def _taken(self, log: Log | None) -> bytes:
+        """Take the messages that wait, as events."""
+        waiting, self._waiting = self._waiting, {}
+        if log is None:
+            return b"".join(map(encode_event, waiting))
+        async with log.logs.lock:
+            return b"".join([encode_event(message, id=await log.keep(message)) for message in waiting])
 
     def detach(self) -> None:
         """Let go of the replies whose clients have left. What is pushed waits for the next one."""
@@ -158,11 +257,11 @@ class PushStream(EventStream):
 
     def lose(self) -> None:
         """End the stream for good."""
-        super().lose()
+        self.lost = True
         self._waiting.clear()
         self._notice()
 
     def _notice(self) -> None:
-        for noticed in self._replies.values():
+        for _, noticed in self._replies.values():
             if not noticed.done():
                 noticed.set_result(None)

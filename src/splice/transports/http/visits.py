@@ -68,7 +68,7 @@ KEEP_ALIVE_SECONDS = 14.0
 class Reply:
     """The response to one HTTP request. Once it is closed, everything more is dropped in silence."""
 
-    __slots__ = ("_lock", "closed", "headers", "lost", "plain", "scope", "send", "silence", "streaming")
+    __slots__ = ("_lock", "closed", "headers", "lost", "opening", "plain", "scope", "send", "silence", "streaming")
 
     def __init__(self, scope: Scope, send: Send) -> None:
         self.scope = scope
@@ -85,6 +85,8 @@ class Reply:
         """It never becomes a stream: events are dropped."""
         self.silence = 0
         """How often the clock has looked since something was sent."""
+        self.opening: Callable[[], Awaitable[bytes]] | None = None
+        """Gives the event that a stream begins with."""
         self.headers: HeaderList = ()
         """Headers to send whatever the reply turns out to be."""
 
@@ -134,6 +136,8 @@ class Reply:
                 headers = [*_STREAM_HEADERS, *self.headers]
                 await self._put({"type": "http.response.start", "status": 200, "headers": headers})
                 self.streaming = True
+                if self.opening is not None:
+                    chunk = await self.opening() + chunk
             if chunk or not more:
                 await self._put({"type": "http.response.body", "body": chunk, "more_body": more})
         self.silence = 0
@@ -197,6 +201,8 @@ class Visit(Stretch):
     def watch(self, background: Background) -> None:
         """Notice from now on when the client leaves. To be called once."""
         connection: Connection | None = self.reply.scope.get(CONNECTION)
+        if self.reply.closed:  # the connection may have the next request already
+            return
         if connection is None:
             self._watch = background.start(self._wait_for_leaving())
         else:
@@ -221,7 +227,7 @@ class Visit(Stretch):
         """Watch the client no longer."""
         if isinstance(self._watch, asyncio.Task):
             self._watch.cancel()
-        elif self._watch is not None:
+        elif self._watch is not None and self._watch.visit is self:
             self._watch.visit = None
 
 
@@ -296,7 +302,7 @@ class Visits:
             reply = visit.reply
             reply.silence += 1
             patience = KEEP_ALIVE_SECONDS if reply.streaming else QUIET_SECONDS
-            if reply.silence * LOOK_SECONDS > patience and not (reply.plain or reply.busy):
+            if reply.silence * LOOK_SECONDS > patience and not (reply.plain or reply.closed or reply.busy):
                 self.background.start(reply.write(KEEP_ALIVE))
         exits = _web_server_exits()
         self._looking = not exits and (self._ticking or bool(self._lasting))
