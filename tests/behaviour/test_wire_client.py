@@ -12,7 +12,7 @@ from client import scripted
 from client.scripted import ScriptedTarget, initialize, returning
 from splice import Client, StdioServer
 from splice.protocol.versions import FACTS, LATEST_HANDSHAKE, LATEST_MODERN
-from splice.transports.http import link as http_link
+from splice.transports.http import client_session
 from transports.raw_http import Visit, raw_server, until
 
 DONE: dict[str, Any] = {"content": [{"type": "text", "text": "done"}], "resultType": "complete"}
@@ -204,7 +204,7 @@ async def test_every_message_is_a_post_of_its_own(era: str) -> None:
 
 @pytest.mark.requirement(183)
 async def test_a_stream_is_resumed_when_the_server_wants_it_and_no_earlier(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_link, "RECONNECT_SECONDS", (0.0, 0.0))
+    monkeypatch.setattr(client_session, "RECONNECT_SECONDS", (0.0, 0.0))
     broken: list[float] = []
     resumed: list[float] = []
     clock = asyncio.get_running_loop().time

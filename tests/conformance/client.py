@@ -91,6 +91,7 @@ SCENARIOS: dict[str, Scenario] = {
     "tools_call": call_every_tool,
     "elicitation-sep1034-client-defaults": call_every_tool,
     "request-metadata": list_only,
+    "sse-retry": call_every_tool,
     "http-standard-headers": use_everything,
     "http-invalid-tool-headers": call_every_tool,
     "http-custom-headers": call_as_told,

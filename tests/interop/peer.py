@@ -56,14 +56,17 @@ def run_peer(command: list[str]) -> dict[str, Any]:
 
 
 @contextmanager
-def serving(*command: str, port: int, env: dict[str, str] | None = None) -> Iterator[None]:
-    """Run a server that listens on `port` for the length of the block."""
+def serving(*command: str, port: int, env: dict[str, str] | None = None, leaves: bool = True) -> Iterator[None]:
+    """Run a server that listens on `port` for the length of the block. One that never `leaves` is killed."""
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, env={**os.environ, **(env or {})})
     try:
         _await_port(process, port)
         yield
     finally:
-        process.terminate()
+        if leaves:
+            process.terminate()
+        else:
+            process.kill()
         process.wait(timeout=READY_SECONDS)
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from interop.peer import EXAMPLE, HERE, NODE, NODE_HOME, example_over_http, free_port, peer_python, serving
 from splice import Client, StdioServer
+from splice.protocol.versions import LATEST_HANDSHAKE
 
 SERVER = str(HERE / "peers" / "small_server.py")
 SUPERGATEWAY = [str(NODE), str(NODE_HOME / "node_modules" / "supergateway" / "dist" / "index.js")]
@@ -41,6 +42,17 @@ async def test_over_http(peer: str) -> None:
     with serving(peer_python(peer), SERVER, "http", str(port), port=port):
         async with Client(f"http://127.0.0.1:{port}/mcp", timeout=LIMIT_SECONDS) as client:
             assert client.protocol_version == VERSIONS.get(peer, "2026-07-28")
+            await use(client)
+
+
+@pytest.mark.parametrize("peer", OVER_STDIO)
+async def test_over_http_and_sse(peer: str) -> None:
+    """The transport of the first version, which servers on newer SDKs offer too."""
+    port = free_port()
+    command = OVER_STDIO[peer] if peer == "typescript-1.0" else OVER_STDIO[peer][:-1]
+    with serving(*command, "sse", str(port), port=port, env={"PEERS": str(NODE_HOME)}, leaves=peer != "mcp-1.6"):
+        async with Client(f"http://127.0.0.1:{port}/sse", timeout=LIMIT_SECONDS) as client:
+            assert client.protocol_version == VERSIONS.get(peer, LATEST_HANDSHAKE)
             await use(client)
 
 
@@ -78,13 +90,22 @@ def bridged_to_http() -> Iterator[Any]:
 
 
 @contextmanager
+def bridged_to_sse() -> Iterator[Any]:
+    """Serve the example, which speaks over stdio, at the two URLs of HTTP+SSE."""
+    port = free_port()
+    words = ["--stdio", f"{sys.executable} {EXAMPLE}", "--outputTransport", "sse", "--port", str(port)]
+    with serving(*SUPERGATEWAY, *words, "--logLevel", "none", port=port):
+        yield f"http://127.0.0.1:{port}/sse"
+
+
+@contextmanager
 def bridged_to_stdio() -> Iterator[Any]:
     """Serve the example, which is at a URL, over stdio."""
     with example_over_http() as url:
         yield StdioServer(*SUPERGATEWAY, "--streamableHttp", url, "--logLevel", "none", env=dict(os.environ))
 
 
-@pytest.mark.parametrize("bridged", [bridged_to_http, bridged_to_stdio])
+@pytest.mark.parametrize("bridged", [bridged_to_http, bridged_to_sse, bridged_to_stdio])
 async def test_through_supergateway(bridged: Any) -> None:
     with bridged() as target:
         async with Client(target, timeout=LIMIT_SECONDS) as client:

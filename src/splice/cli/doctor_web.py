@@ -189,7 +189,7 @@ async def _visit(endpoint: Endpoint, rung: Rung) -> None:
         with response:
             rung.details.append(f"{response.status}, redirected to {location}")
         try:
-            response = await endpoint.post(headers, body, repeatable=True)
+            response = await endpoint.follow("POST", headers, body, repeatable=True)
         except HTTPRefused as error:
             raise Broken(str(error), "if you trust that address, use it as the URL") from error
     with response:

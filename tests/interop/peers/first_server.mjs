@@ -1,4 +1,5 @@
-// A small server on the TypeScript SDK of the first days (1.0), over stdio. PEERS names the folder that has node_modules.
+// A small server on the TypeScript SDK of the first days (1.0), over stdio, or HTTP+SSE on
+// a port: `first_server.mjs [sse PORT]`. PEERS names the folder that has node_modules.
 
 const folder = `${process.env.PEERS}/node_modules/sdk-1.0/dist`;
 const { Server } = await import(`${folder}/server/index.js`);
@@ -38,4 +39,20 @@ on(types.GetPromptRequestSchema, ({ arguments: given }) => ({
     messages: [{ role: 'user', content: { type: 'text', text: `Review ${given.code}` } }],
 }));
 
-await server.connect(new StdioServerTransport());
+if (process.argv[2] === 'sse') {
+    const { createServer } = await import('node:http');
+    const { SSEServerTransport } = await import(`${folder}/server/sse.js`);
+    let transport;
+    createServer(async (request, response) => {
+        if (request.method === 'GET') {
+            transport = new SSEServerTransport('/messages', response);
+            await server.connect(transport);
+        } else if (request.url.startsWith('/messages')) {
+            await transport.handlePostMessage(request, response);
+        } else {
+            response.writeHead(404).end();
+        }
+    }).listen(Number(process.argv[3]), '127.0.0.1');
+} else {
+    await server.connect(new StdioServerTransport());
+}

@@ -1,4 +1,4 @@
-"""A small server on whichever SDK its environment has: `mcp` 1.x, or FastMCP. `small_server.py stdio|http PORT`."""
+"""A small server on whichever SDK its environment has: `mcp` 1.x, or FastMCP. `small_server.py stdio|http|sse PORT`."""
 
 import sys
 from typing import Any
@@ -59,4 +59,4 @@ def review(code: str) -> str:
 if kind == "stdio":
     server.run()
 else:
-    server.run(transport="streamable-http", **options)
+    server.run(transport="sse" if kind == "sse" else "streamable-http", **options)

@@ -1,12 +1,14 @@
 """HTTP requests and responses: what is sent, what comes back, and in which pieces."""
 
 import asyncio
+import fcntl
 import gc
 import gzip
 import os
 import socket
 import subprocess
 import sys
+import termios
 import warnings
 import weakref
 import zlib
@@ -59,7 +61,7 @@ def test_a_redirect_is_followed_only_within_the_origin(location: str, target: st
 async def test_a_refused_redirect_shows_no_secrets(location: str) -> None:
     async with raw_server(lambda visit: visit.reply(307, location=location)) as server, endpoint_of(server) as endpoint:
         with pytest.raises(HTTPRefused, match="is not followed") as caught:
-            await endpoint.post({}, b"{}")
+            await endpoint.follow("POST", {}, b"{}")
         assert "s3cr3t" not in str(caught.value)
 
 
@@ -175,6 +177,35 @@ async def test_whoever_is_cancelled_leaves_no_connection(handler: Handler) -> No
         await until(lambda: not server.connections)
 
 
+def waiting_bytes(connection: socket.socket) -> int:
+    """Count what has arrived and was not read."""
+    return int.from_bytes(fcntl.ioctl(connection, termios.FIONREAD, bytes(4)), sys.byteorder)
+
+
+def open_files() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+async def test_an_upload_that_is_cancelled_leaves_no_connection_though_the_server_reads_nothing() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        endpoint = Endpoint(f"http://127.0.0.1:{listener.getsockname()[1]}/mcp", {})
+        sending = asyncio.ensure_future(endpoint.request("POST", {}, bytes(50_000_000)))
+        listener.setblocking(False)
+        async with asyncio.timeout(5):
+            loop = asyncio.get_running_loop()
+            taken, _ = await loop.sock_accept(listener)
+            with taken:
+                arrived = 0
+                while arrived < (arrived := waiting_bytes(taken)) or not arrived:  # noqa: ASYNC110 - nothing tells
+                    await asyncio.sleep(0.1)
+                before = open_files()
+                sending.cancel()
+                with pytest.raises(asyncio.CancelledError):
+                    await sending
+                await until(lambda: open_files() < before)
+        await endpoint.close()
+
+
 async def test_a_server_that_reads_nothing_does_not_hold_up_the_end() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         endpoint = Endpoint(f"http://127.0.0.1:{listener.getsockname()[1]}/mcp", {})
@@ -219,7 +250,7 @@ class ClosesLater:
 @pytest.mark.parametrize("at_once", [1, 5])
 async def test_what_may_be_repeated_is_sent_again_when_a_kept_connection_is_dead(at_once: int) -> None:
     async def call(*, repeatable: bool = True) -> int:
-        with await endpoint.post({}, b"{}", repeatable=repeatable) as reply:
+        with await endpoint.follow("POST", {}, b"{}", repeatable=repeatable) as reply:
             return reply.status
 
     async with raw_server(ClosesLater(100)) as server, endpoint_of(server) as endpoint:
@@ -234,7 +265,7 @@ async def test_what_may_be_repeated_is_sent_again_when_a_kept_connection_is_dead
 async def test_what_is_repeated_is_repeated_once() -> None:
     async with raw_server(ClosesLater(-1)) as server, endpoint_of(server) as endpoint:
         with pytest.raises(ConnectionClosed, match=r"closed the connection|reset"):
-            await endpoint.post({}, b"{}", repeatable=True)
+            await endpoint.follow("POST", {}, b"{}", repeatable=True)
         assert len(server.visits) == 2
 
 

@@ -1,22 +1,24 @@
 """Sessions over HTTP as the client keeps them: headers, the GET stream, resuming, answering, and the end."""
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
 
-from splice.errors import ConnectionClosed, HTTPRefused, RequestTimeout, SessionLost
+from splice.errors import ConnectionClosed, HTTPRefused, RemoteProtocolError, RequestTimeout, SessionLost
 from splice.protocol.jsonrpc import Notification, Request, Response, Success, raw
 from splice.protocol.versions import FACTS, HANDSHAKE_VERSIONS, LATEST_HANDSHAKE, LATEST_MODERN, V2025_03_26, Facts
-from splice.transports.http import link as http_link
+from splice.transports.http import client_session
+from support.wire import JSON
 from transports.http.linking import Heard, Listener, SessionServer, exchange, handshake, linked, result
 from transports.raw_http import Visit, until
 
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_link, "RECONNECT_SECONDS", (0.01, 0.01, 0.01))
-    monkeypatch.setattr(http_link, "DELETE_SECONDS", 0.3)
+    monkeypatch.setattr(client_session, "RECONNECT_SECONDS", (0.01, 0.01, 0.01))
+    monkeypatch.setattr(client_session, "DELETE_SECONDS", 0.3)
 
 
 # The id and the version.
@@ -263,8 +265,8 @@ async def test_an_answer_the_server_does_not_want(caplog: pytest.LogCaptureFixtu
 async def test_a_server_that_asks_on_and_on_and_takes_no_answer(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(http_link, "MAX_POSTS", 5)
-    monkeypatch.setattr(http_link, "POST_SECONDS", 0.2)
+    monkeypatch.setattr(client_session, "MAX_POSTS", 5)
+    monkeypatch.setattr(client_session, "POST_SECONDS", 0.2)
 
     class Pinging(SessionServer):
         async def __call__(self, visit: Visit) -> None:
@@ -324,7 +326,9 @@ async def test_a_get_stream_that_always_breaks_is_given_up() -> None:
 
     async with linked(Breaking()) as (link, server):
         await handshake(link)
-        await until(lambda: len(server.seen("GET")) == 6)  # the HTTP library tries each twice
+        await until(lambda: len(server.seen("GET")) == 8)  # one and three more; the HTTP library tries each twice
+        await asyncio.sleep(0.05)  # longer than any wait before another attempt
+        assert len(server.seen("GET")) == 8
         assert await result(link) == "called"
 
 
@@ -335,7 +339,7 @@ async def test_a_server_that_is_slow_to_open_the_get_stream_does_not_hold_up_the
         async def get(self, visit: Visit) -> None:
             pass
 
-    monkeypatch.setattr(http_link, "STREAM_SECONDS", 0.01)
+    monkeypatch.setattr(client_session, "STREAM_SECONDS", 0.01)
     async with linked(Silent()) as (link, server):
         await handshake(link)
         assert await result(link) == "called"
@@ -421,7 +425,7 @@ async def test_the_server_says_how_long_to_wait_before_reconnecting(
             await visit.begin_stream()
             await visit.event({"id": 1, "result": "resumed"})
 
-    monkeypatch.setattr(http_link, "RECONNECT_SECONDS", (ours,))
+    monkeypatch.setattr(client_session, "RECONNECT_SECONDS", (ours,))
     async with linked(Patient()) as (link, _):
         await handshake(link)
         assert await result(link) == "resumed"
@@ -453,6 +457,101 @@ async def test_a_batch_on_the_get_stream() -> None:
     async with linked(Batching(), receiver=listener) as (link, _):
         await handshake(link, V2025_03_26)
         await until(lambda: listener.hear == ["n/1", "n/2"])
+
+
+def note(number: int) -> JSON:
+    return {"jsonrpc": "2.0", "method": f"n/{number}"}
+
+
+def response(id: JSON, result: JSON = "done") -> JSON:
+    return {"jsonrpc": "2.0", "id": id, "result": result}
+
+
+QUESTION: JSON = {"jsonrpc": "2.0", "id": "q", "method": "question"}
+
+BATCHES: dict[str, tuple[list[JSON], list[str], int]] = {
+    "one response": ([[response(1)]], [], 0),
+    "notifications around it": ([[note(1), response(1), note(2)]], ["n/1", "n/2"], 0),
+    "a response to nothing before it": ([[response(77, "foreign"), response(1)]], [], 0),
+    "the response twice: the first counts": ([[response(1), response(1, "again")]], [], 0),
+    "a question": ([[QUESTION, note(1), response(1)]], ["n/1"], 1),
+    "what is no message": ([[5, {"jsonrpc": "2.0"}, None, [], note(1), response(1)]], ["n/1"], 0),
+    "as many as may be": ([[*(note(number) for number in range(99)), response(1)]], [f"n/{n}" for n in range(99)], 0),
+    "the id as text": ([[response("1")]], [], 0),
+}
+"""Bodies with the response -> notifications that are heard, and questions that are answered."""
+
+STREAMED: dict[str, tuple[list[JSON], list[str], int]] = {
+    "several batches": ([[note(1), note(2)], [note(3)], [response(1)]], ["n/1", "n/2", "n/3"], 0),
+    "a batch and a message": ([[note(1), QUESTION], response(1)], ["n/1"], 1),
+    "an empty one first": ([[], response(1)], [], 0),
+    "too many first": ([[note(number) for number in range(101)], response(1)], [], 0),
+    "a response to nothing first": ([[response(77)], [response(1)]], [], 0),
+}
+
+
+class Batching(SessionServer):
+    """Answers each call with these bodies: as the events of a stream, or as one JSON body."""
+
+    def __init__(self, bodies: list[JSON], *, streamed: bool) -> None:
+        self.bodies = bodies
+        self.streamed = streamed
+
+    async def call(self, visit: Visit) -> None:
+        if not self.streamed:
+            await visit.json(self.bodies[0])
+            return
+        await visit.begin_stream()
+        for body in self.bodies:
+            await visit.chunk(b"data: " + json.dumps(body).encode() + b"\n\n")
+        await visit.end_stream()
+
+
+@pytest.mark.parametrize(
+    ("shape", "streamed"),
+    [*((shape, way) for shape in BATCHES for way in (True, False)), *((s, True) for s in STREAMED)],
+)
+async def test_batches(shape: str, streamed: bool) -> None:
+    bodies, notes, questions = (BATCHES | STREAMED)[shape]
+    heard = Heard()
+    async with linked(Batching(bodies, streamed=streamed)) as (link, server):
+        await handshake(link, V2025_03_26)
+        assert await result(link, hear=heard) == "done"
+        assert heard == notes
+        await until(lambda: len([visit for visit in server.visits if "error" in (visit.message or {})]) == questions)
+
+
+@pytest.mark.parametrize("streamed", [True, False])
+@pytest.mark.parametrize(
+    "body",
+    [[], [note(1)], [response(77)], [note(number) for number in range(100)] + [response(1)], [[response(1)]], [None]],
+    ids=["empty", "only notes", "only a foreign response", "over 100", "nested", "null"],
+)
+async def test_batches_without_the_response(body: JSON, streamed: bool) -> None:
+    async with linked(Batching([body], streamed=streamed)) as (link, _):
+        await handshake(link, V2025_03_26)
+        with pytest.raises((RemoteProtocolError, ConnectionClosed), match=r"[Tt]he response"):
+            await exchange(link)
+
+
+async def test_a_batch_in_a_resumed_stream() -> None:
+    class Resumed(Batching):
+        async def call(self, visit: Visit) -> None:
+            await visit.begin_stream()
+            await visit.chunk(b"id: a\nretry: 1\ndata: [" + json.dumps(note(1)).encode() + b"]\n\n")
+            visit.drop()
+
+        async def get(self, visit: Visit) -> None:
+            if "last-event-id" in visit.headers:
+                await super().call(visit)
+            else:
+                await visit.reply(405)
+
+    heard = Heard()
+    async with linked(Resumed([[note(2), response(1)]], streamed=True)) as (link, _):
+        await handshake(link, V2025_03_26)
+        assert await result(link, hear=heard) == "done"
+        assert heard == ["n/1", "n/2"]
 
 
 async def test_a_lost_session_names_the_remedy() -> None:

@@ -6,18 +6,22 @@ https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resuma
 
 import contextlib
 import logging
+from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from splice.errors import ConnectionClosed, HTTPRefused, RemoteProtocolError
-from splice.protocol import jsonrpc, lenient, versions
+from splice.protocol import jsonrpc, lenient
 from splice.rules.http import headers, sse
 from splice.transports.http.fetch import HTTPResponse
 
 TO_POST: Mapping[str, str] = {"Content-Type": headers.JSON, "Accept": f"{headers.JSON}, {headers.EVENT_STREAM}"}
 """The headers of every POST."""
+
+MAX_SEEN = 1000
+"""How many ids of events are remembered while a stream may be resumed."""
 
 _SHOWN_BYTES = 150
 _ERROR_BYTES = 1024 * 1024
@@ -42,7 +46,13 @@ class Reading(Struct):
     """It may hold batches of messages."""
     max_message: int = sse.MAX_EVENT_BYTES
     """The size of the largest event, in bytes."""
+    first: Callable[[sse.Event], None] | None = None
+    """Takes the first event, whatever it is."""
+    discredit: Callable[[jsonrpc.BadMessage], bool] = lambda _: False
+    """Takes what is no message if it may."""
     last_event_id: str = ""
+    seen: deque[str] = field(default_factory=lambda: deque(maxlen=MAX_SEEN))
+    """The ids of the last events: a server may send again what was read already."""
     retry: int | None = None
     """How many milliseconds the server asks to wait before reconnecting."""
     trouble: str = ""
@@ -65,12 +75,23 @@ class Reading(Struct):
             except jsonrpc.BadMessage as bad:
                 self._skip(bad)
             else:
-                found = await self.take(message) or found
+                taken = await self.take(message)
+                found = found or taken
         return found
+
+    async def _act(self, event: sse.Event) -> jsonrpc.Response | None:
+        first, self.first = self.first, None
+        if first is not None:
+            first(event)
+        elif event.data and event.event == "message":
+            return await self.read(event.data)
+        return None
 
     def _skip(self, bad: jsonrpc.BadMessage) -> None:
         if bad.id is not None and bad.id == self.id:
             raise RemoteProtocolError(f"The response is not a JSON-RPC message: {bad.message}") from bad
+        if self.discredit(bad):
+            return
         log.warning("skipped what a server sent, which is not a JSON-RPC message: %s", bad.message)
         self.trouble = f": {bad.message}"
 
@@ -82,15 +103,21 @@ class Reading(Struct):
         decoder = sse.Decoder(self.max_message)
         if response.header("content-encoding") is not None:  # a few bytes could keep the event loop busy for long
             raise RemoteProtocolError("The event stream is compressed, which was not asked for")
+        before, last = frozenset(self.seen), ""
         try:
             while (chunk := await response.chunk()) is not None:
                 for event in decoder.feed(chunk):
-                    found = await self.read(event.data) if event.data and event.event == "message" else None
+                    own, last = event.id if event.id != last else "", event.id
+                    if own in before:
+                        continue
+                    if own:
+                        self.seen.append(own)
+                    found = await self._act(event)
                     if found is not None:
                         return found
                 if decoder.last_event_id.isprintable():  # another would not go into a header
                     self.last_event_id = decoder.last_event_id or self.last_event_id
-                self.retry = decoder.retry or self.retry
+                self.retry = self.retry if decoder.retry is None else decoder.retry
         except ConnectionClosed as error:
             self.trouble = f": {error}"
         return None
@@ -115,7 +142,7 @@ async def refusal(url: str, response: HTTPResponse, id: jsonrpc.RequestId | None
     text = "".join(each if each.isprintable() else " " for each in body[:_SHOWN_BYTES].decode(errors="replace"))
     told = f"{url} answered HTTP {status}" + (f": {text.strip()}" if text.strip() else "")
     if status in _NO_ENDPOINT:
-        told += f"; is that the MCP endpoint? The HTTP+SSE transport of {versions.V2024_11_05} is not spoken here yet"
+        told += "; is that the MCP endpoint?"
     challenge = response.header("www-authenticate")
     if challenge is not None and status in _ONLY_STATUS_COUNTS:
         told += f"; it wants an Authorization header, and says {challenge[:_SHOWN_BYTES]!a}"

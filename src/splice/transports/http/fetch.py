@@ -11,7 +11,6 @@ on this machine are never reached through a proxy.
 
 import contextlib
 import errno
-import socket
 import weakref
 from collections.abc import Mapping
 from functools import partial
@@ -20,6 +19,7 @@ from typing import Any, Self
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
+from aiohttp.client_proto import ResponseHandler
 from yarl import URL
 
 from splice.errors import ConnectFailed, ConnectionClosed, HTTPRefused, RemoteProtocolError
@@ -60,14 +60,14 @@ class Endpoint:
             self.url, target = shown_url(url), URL(url)
         if target.scheme not in ("http", "https") or not target.host:
             raise ValueError(f"{self.url} is not an HTTP URL; it must begin with http:// or https://")
-        self._target = target.with_user(None).with_fragment(None)
+        self.target = target.with_user(None).with_fragment(None)
+        """Where requests go."""
         self._headers = {"User-Agent": USER_AGENT, "Accept-Encoding": "identity"}
         if target.user is not None:
             self._headers["Authorization"] = aiohttp.encode_basic_auth(target.user, target.password or "")
         self._headers |= headers  # of two that differ in case, the last is sent
-        self._sockets: weakref.WeakSet[socket.socket] = weakref.WeakSet()
         self._session = aiohttp.ClientSession(
-            connector=_Pool(limit=0, keepalive_timeout=KEEP_SECONDS, socket_factory=partial(_dial, self._sockets)),
+            connector=_Pool(limit=0, keepalive_timeout=KEEP_SECONDS).in_haste(),
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=_TIMEOUT,
             proxy=proxy_for(target, self.url),
@@ -76,20 +76,22 @@ class Endpoint:
         )
         weakref.finalize(self, self._session.detach)
 
-    async def post(self, headers: Mapping[str, str], body: bytes, *, repeatable: bool = False) -> "HTTPResponse":
-        """POST `body` and follow redirects. Raises as `request` does, `HTTPRefused` and `RemoteProtocolError`.
+    async def follow(
+        self, method: str, headers: Mapping[str, str], body: bytes | None = None, *, repeatable: bool = False
+    ) -> "HTTPResponse":
+        """Send a request and follow redirects. Raises as `request` does, `HTTPRefused` and `RemoteProtocolError`.
 
         One that is `repeatable` is sent once more when its connection ends without an answer: servers may close one
         that was kept at the very moment it is used.
         """
-        url = self._target
+        url = self.target
         for _ in range(MAX_REDIRECTS):
             try:
-                response = await self.request("POST", headers, body, url)
+                response = await self.request(method, headers, body, url)
             except ConnectionClosed as error:
                 if isinstance(error, ConnectFailed) or not repeatable:
                     raise
-                response = await self.request("POST", headers, body, url)
+                response = await self.request(method, headers, body, url)
             if response.status not in _REDIRECTS:
                 return response
             with response:
@@ -109,7 +111,7 @@ class Endpoint:
         fields = {**self._headers, **headers}  # as headers of the session they would be shown to a proxy
         try:
             response = await self._session.request(
-                method, url or self._target, headers=fields, data=data, allow_redirects=False
+                method, url or self.target, headers=fields, data=data, allow_redirects=False
             )
         except _FAILURES as error:
             raise _failure(error, self.url) from error
@@ -119,31 +121,30 @@ class Endpoint:
         location = response.header("location") or ""
         target = within_origin(url, location) if response.status in _METHOD_KEPT else None
         if target is None:
-            shown = "what is no URL"
-            with contextlib.suppress(ValueError):
-                shown = shown_url(location)
-            told = f"{self.url} redirects to {shown!a:.200} with status {response.status}"
+            told = f"{self.url} redirects to {shown(location)!a:.200} with status {response.status}"
             why = "which is not followed: only 307 and 308 within the same origin are"
             raise HTTPRefused(f"{told}, {why}", response.status)
         return target
 
     async def close(self) -> None:
         """Close all connections, at once; nothing can be requested any more."""
-        for each in tuple(self._sockets):  # one whose peer does not read would wait for ever to be closed
-            with contextlib.suppress(OSError):
-                each.shutdown(socket.SHUT_RDWR)
         await self._session.close()
 
 
-def _dial(sockets: "weakref.WeakSet[socket.socket]", info: tuple[Any, ...]) -> socket.socket:
-    """Make the socket of a new connection, for an address as `getaddrinfo` gives it."""
-    made = socket.socket(*info[:3])
-    sockets.add(made)
-    return made
+class _Connection(ResponseHandler):
+    """A connection that is closed at once: one whose peer does not read would wait for ever to send the rest."""
+
+    close = ResponseHandler.abort
 
 
 class _Pool(aiohttp.TCPConnector):
     """The connections of an endpoint. One that nobody closed ends in silence: aiohttp would log an error."""
+
+    def in_haste(self) -> Self:
+        """Close connections at once."""
+        handler: type[ResponseHandler] = _Connection
+        self._factory = partial(handler, loop=self._loop)
+        return self
 
     def __del__(self, *_: Any) -> None:
         pass
@@ -164,6 +165,11 @@ class HTTPResponse:
 
     def __exit__(self, *_: object) -> None:
         self._response.close()
+
+    @property
+    def url(self) -> URL:
+        """Where it comes from, after redirects."""
+        return self._response.url
 
     def header(self, name: str) -> str | None:
         """Return the first header of that name."""
@@ -196,8 +202,16 @@ class HTTPResponse:
         return bytes(body[:limit])
 
 
+def shown(location: str) -> str:
+    """Show what a server named as a URL, without what may be secret in it."""
+    try:
+        return shown_url(location)
+    except ValueError:
+        return "what is no URL"
+
+
 def within_origin(url: URL, location: str) -> URL | None:
-    """Resolve the location of a redirect against `url`; None when it leaves the origin of `url`."""
+    """Resolve a location that a server named against `url`; None when it leaves the origin of `url`."""
     try:
         target = url.join(URL(location))
         return target.with_user(None) if target.origin() == url.origin() else None
