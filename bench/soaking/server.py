@@ -3,15 +3,20 @@
 import asyncio
 import os
 import sys
+import time
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from bench.soaking.ledger import Vitals
 from splice import Context, Server
-from splice.transports.http import sessions
+from splice.stores import memory
+from splice.transports.http import logs, sessions
 
 BLOCK = "x" * 50_000
+EVENTS_SECONDS = 3.0
+"""How long events wait for a client whose connection broke: the look at what is left over has no five minutes."""
+
 COUNTED = "SOAK_COUNTED"
 """The environment variable that names the file in which calls are counted."""
 
@@ -19,10 +24,12 @@ COUNTED = "SOAK_COUNTED"
 def build() -> Server:
     """Make a new server."""
     server = Server("soaked")
+    server.service.store = store = memory.MemoryStore()
     add_answers(server)
     add_work(server)
     add_messages(server)
     add_counting(server)
+    add_vitals(server, store)
     return server
 
 
@@ -82,7 +89,7 @@ def add_counting(server: Server) -> None:
 
 
 def add_messages(server: Server) -> None:
-    """Add large messages, publications, and the tool that says what the process holds."""
+    """Add large messages and publications."""
 
     @server.tool
     async def down(size: int) -> str:
@@ -97,16 +104,22 @@ def add_messages(server: Server) -> None:
         await ctx.notify_resource_updated(uri)
         return uri
 
-    @server.tool
-    async def vitals() -> dict[str, Any]:
-        return {"pid": os.getpid(), **asdict(Vitals.now())}
-
     @server.resource("note://{number}")
     def note(number: str) -> str:
         return number
 
 
+def add_vitals(server: Server, store: memory.MemoryStore) -> None:
+    """Add the tool that says what the process holds, without the events that nobody may ask for any more."""
+
+    @server.tool
+    async def vitals() -> dict[str, Any]:
+        await store.append("vitals", time.monotonic_ns(), b"", ttl=0)  # whoever writes lets go of what has expired
+        return {"pid": os.getpid(), **asdict(Vitals.now())}
+
+
 if __name__ == "__main__":
+    logs.KEEP_SECONDS, memory.SWEEP_SECONDS = EVENTS_SECONDS, 0.0
     if len(sys.argv) > 1:
         build().run("http", port=int(sys.argv[1]))
     else:

@@ -9,10 +9,12 @@ import os
 import sys
 from collections.abc import Sequence
 
+import splice
 from splice.cli.commands import COMMANDS, command_of
 from splice.cli.failures import escape_logs, tell
 from splice.cli.outcomes import FAILED, INTERRUPTED, OK, USAGE, Stop
 from splice.cli.text import listed
+from splice.schema.schemas import meant
 
 HELP = f"""Usage: splice COMMAND [ARGUMENTS]
 
@@ -82,14 +84,10 @@ def _dispatch(words: list[str]) -> int:
         case [name, *rest] if name in COMMANDS:
             return _command(name, rest)
         case ["--version" | "-V", *_]:
-            from importlib.metadata import version  # noqa: PLC0415 - slow to load, and nothing else needs it
-
-            print(f"splice {version('splice')}")
+            print(f"splice {splice.__version__}")
         case ["--help" | "-h" | "help", *_]:
             print(HELP, end="")
         case [name, *_]:
-            from splice.schema.schemas import meant  # noqa: PLC0415 - the same
-
             raise Stop(USAGE, listed(f"there is no command {name!r}{meant(name, COMMANDS)}", COMMANDS))
         case _:
             print(HELP, end="", file=sys.stderr)

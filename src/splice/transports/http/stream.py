@@ -33,7 +33,7 @@ class EventStream:
     `primes`: the client can read an event without data, which tells it what to resume before anything was sent.
     """
 
-    __slots__ = ("_absences", "_log", "_more", "_needed", "_primes", "lost", "reply")
+    __slots__ = ("_absence", "_log", "_more", "_needed", "_primes", "lost", "reply")
 
     def __init__(self, reply: Reply | None = None, log: Log | None = None, primes: bool = False) -> None:
         self.reply = reply
@@ -44,7 +44,8 @@ class EventStream:
         self._primes = primes and log is not None
         self._more: asyncio.Event | None = None
         """Set when there is more in the log, once a reply reads it there."""
-        self._absences = 0
+        self._absence: asyncio.TimerHandle | None = None
+        """Gives the stream up when its client stays away."""
         self._needed: tuple[Stretch, ...] = ()
         if reply is not None and self._primes:
             reply.opening = self._prime
@@ -58,6 +59,7 @@ class EventStream:
     async def respond(self, message: bytes | None) -> None:
         """Send the response: as JSON if nothing was sent before, else as the last event. None: end without one."""
         log, self._log, event_id = self._log, None, None  # nothing may come behind it
+        self._end_absence()
         if log is not None and log.cursor:
             event_id = await log.keep(message or b"", LAST)
             log.logs.live.pop(log.name, None)
@@ -74,6 +76,7 @@ class EventStream:
         It returns before that when the client leaves, or resumes the stream once more. Raises `Refusal`.
         """
         after, old = log.cursor, self.reply
+        self._end_absence()
         self.reply, self.lost, self._more = reply, False, self._more or asyncio.Event()
         self._more.set()  # to the reply before this one, if it reads the log too
         if old is not None:
@@ -110,12 +113,11 @@ class EventStream:
         if self._log is None or not self._log.cursor:
             self.lose()
         else:
-            self._absences += 1
-            asyncio.get_running_loop().call_later(ABSENT_SECONDS, self._give_up, self._absences)
+            self._absence = asyncio.get_running_loop().call_later(ABSENT_SECONDS, self.lose)
 
-    def _give_up(self, absence: int) -> None:
-        if self.reply is None and absence == self._absences:
-            self.lose()
+    def _end_absence(self) -> None:
+        if self._absence is not None:
+            self._absence.cancel()
 
     def lose(self) -> None:
         """Fail what needs the client to read: it will not come back in time."""
@@ -125,6 +127,7 @@ class EventStream:
 
     def finish(self) -> None:
         """Note that nothing more will be sent, not even a response."""
+        self._end_absence()
         if self._log is not None:
             self._log.logs.live.pop(self._log.name, None)
         self._log = None
