@@ -60,9 +60,7 @@ class HTTPSession:
         self.stream = PushStream()
         """Carries what belongs to no request, over the newest GET that is open."""
         self.session = Session(id=id, principal=principal, push=push)
-        self.channel = Channel(
-            push, sessions.serve, ignore, _SENDER
-        )  # each POST hands its notifications to the service
+        self.channel = Channel(push, sessions.serve, ignore, _SENDER)  # each POST hands over its notifications itself
         self.used = 0.0
         """When it was last used, by `time.monotonic`."""
         self.useful = False
