@@ -38,12 +38,13 @@ if TYPE_CHECKING:
     from splice.rules.sessions import Session as Session
     from splice.schema.annotations import Header as Header
     from splice.schema.forms import form_schema as form_schema
+    from splice.server.asking import Ask as Ask
+    from splice.server.asking import Elicited as Elicited
     from splice.server.call import Answer as Answer
     from splice.server.call import Call as Call
     from splice.server.call import InputRequired as InputRequired
     from splice.server.call import Middleware as Middleware
     from splice.server.context import Context as Context
-    from splice.server.context import Elicited as Elicited
     from splice.server.results import Audio as Audio
     from splice.server.results import File as File
     from splice.server.results import Image as Image
@@ -91,8 +92,9 @@ _HOMES = {
     "splice.rules.sessions": ("Session",),
     "splice.schema.forms": ("form_schema",),
     "splice.schema.annotations": ("Header",),
+    "splice.server.asking": ("Ask", "Elicited"),
     "splice.server.call": ("Answer", "Call", "InputRequired", "Middleware"),
-    "splice.server.context": ("Context", "Elicited"),
+    "splice.server.context": ("Context",),
     "splice.server.results": ("Audio", "File", "Image"),
     "splice.server.server": ("Server",),
     "splice.server.sources": ("Entry", "Filtered", "Local", "Prefixed", "Source"),

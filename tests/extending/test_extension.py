@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from splice import Call, Client, Context, Extension, Heard, MethodNotFound, Question, Served, Server
+from splice import Ask, Call, Client, Context, Extension, Heard, MethodNotFound, Question, Served, Server
 from splice.types import Method, Note, NoteParams, Params, Result
 
 ID = "com.example/greeting"
@@ -97,7 +97,7 @@ async def test_a_server_asks_a_client_by_a_method_of_its_own() -> None:
     @asking.tool
     async def introduce(ctx: Context) -> str:
         """Ask the client in a way that only the extension knows."""
-        return (await ctx.ask(ASK_BACK, GreetParams(who="server"))).text
+        return (await ctx.ask(Ask.method(ASK_BACK, GreetParams(who="server")))).text
 
     async def answer(question: Question) -> GreetResult:
         return GreetResult(text=f"I heard you, {question.params.who}")

@@ -46,7 +46,6 @@ from splice.rules.eras import (
     is_version_of_requests,
     names_its_version,
 )
-from splice.rules.journal import Journal
 from splice.rules.sessions import NO_CAPABILITIES, Session
 from support.wire import JSON, meta
 
@@ -383,50 +382,25 @@ def test_what_a_modern_client_stamps_a_server_admits() -> None:
     assert (found.meta.progress_token, declared.log_level, declared.client_info) == (5, "info", CLIENT)
 
 
-# ask
+# suspend
 
 
 QUESTION = InputRequest(method=ROOTS_LIST.name)
 
 
-def test_a_legacy_question_goes_out_once() -> None:
-    journal = Journal()
-    assert LEGACY.ask(journal, TOOLS_LIST, "q1", QUESTION) is None
-    journal.answer("q1", raw({"roots": []}))
-    assert LEGACY.ask(journal, TOOLS_LIST, "q1", QUESTION) == raw({"roots": []})
-
-
-def test_a_modern_question_ends_the_run_until_it_is_answered() -> None:
+def test_questions_without_an_answer_end_the_run_in_one_era_and_are_sent_in_the_other() -> None:
+    LEGACY.suspend(TOOLS_CALL, {"k": QUESTION})
     with pytest.raises(Suspend) as caught:
-        MODERN.ask(Journal(), TOOLS_CALL, "q1", QUESTION)
-    assert caught.value.requests == {"q1": QUESTION}
-    assert str(caught.value) == "q1"
-    journal = Journal(responses={"q1": raw({"roots": []})})
-    assert MODERN.ask(journal, TOOLS_CALL, "q1", QUESTION) == raw({"roots": []})
+        MODERN.suspend(TOOLS_CALL, {"k": QUESTION})
+    assert caught.value.requests == {"k": QUESTION}
+    assert str(caught.value) == "k"
 
 
 @pytest.mark.requirement(212)
 def test_a_modern_question_is_only_asked_where_the_method_allows_it() -> None:
+    LEGACY.suspend(TOOLS_LIST, {"q1": QUESTION})
     with pytest.raises(LocalProtocolError, match="while tools/list is answered"):
-        MODERN.ask(Journal(), TOOLS_LIST, "q1", QUESTION)
-
-
-def test_a_question_under_a_key_that_has_another_is_a_mistake_in_both_eras() -> None:
-    for era in (LEGACY, MODERN):
-        journal = Journal(responses={"q1": raw(1)})
-        assert era.ask(journal, TOOLS_CALL, "q1", QUESTION) == raw(1)
-        with pytest.raises(LocalProtocolError, match="'q1'"):
-            era.ask(journal, TOOLS_CALL, "q1", InputRequest(method="elicitation/create"))
-
-
-# suspend
-
-
-def test_questions_that_a_handler_returns_end_its_run_in_one_era_and_are_sent_in_the_other() -> None:
-    LEGACY.suspend({"k": QUESTION})
-    with pytest.raises(Suspend) as caught:
-        MODERN.suspend({"k": QUESTION})
-    assert caught.value.requests == {"k": QUESTION}
+        MODERN.suspend(TOOLS_LIST, {"q1": QUESTION})
 
 
 def test_no_handler_catches_a_suspension_by_accident() -> None:

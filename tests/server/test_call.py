@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from splice import Context, InputRequired, Server
+from splice import Ask, Context, InputRequired, Server
 from splice.errors import MissingClientCapability
 from splice.protocol.jsonrpc import Notification
 from splice.protocol.methods import Method, Note
@@ -142,7 +142,7 @@ async def test_a_handler_sees_the_whole_meta_and_may_send_and_ask_for_an_extensi
     async def tool(ctx: Context) -> str:
         seen.append(ctx.meta)
         await ctx.notify(THUNDER, ThunderParams(where="Oslo"))
-        return str((await ctx.ask(WHERE, NoParams(), key="where")).north)
+        return str((await ctx.ask(Ask.method(WHERE, NoParams(), key="where"))).north)
 
     caller = await Caller(server, version, answers=lambda _m, _p: {"north": 1.5}).open()
     said = meta(capabilities=caller.can) if caller.modern else {}

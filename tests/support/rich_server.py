@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from splice import Context, Server
+from splice import Ask, Context, Server
 from splice.protocol.questions import CREATE_MESSAGE, ELICIT
 from splice.types import (
     Annotations,
@@ -112,12 +112,13 @@ def add_questions(server: Server) -> None:
 
     @server.tool
     async def sample(ctx: Context, tools: bool) -> str:
-        await ctx.ask(CREATE_MESSAGE, SAMPLING if tools else PLAIN_SAMPLING)
+        await ctx.ask(Ask.method(CREATE_MESSAGE, SAMPLING if tools else PLAIN_SAMPLING))
         return "done"
 
     @server.tool
     async def fill(ctx: Context, lists: bool) -> str:
-        await ctx.ask(ELICIT, ElicitParams(mode="form", message="?", requested_schema=LIST_FORM if lists else FORM))
+        form = ElicitParams(mode="form", message="?", requested_schema=LIST_FORM if lists else FORM)
+        await ctx.ask(Ask.method(ELICIT, form))
         return "done"
 
     @server.tool

@@ -1,10 +1,9 @@
-"""The two eras as two strategies of five verbs; nothing outside `rules/` branches on the era.
+"""The two eras as two strategies of four verbs; nothing outside `rules/` branches on the era.
 
 - `admit`: may this request run, and what has its client declared? (server)
 - `finish`: what a server adds to a result, and takes from it
 - `stamp`: what a client adds to a request
-- `ask`: how a handler gets the answer to one question
-- `suspend`: what becomes of a handler that returns questions instead of a result
+- `suspend`: what becomes of a handler whose questions lack an answer
 
 A request that carries a protocol version in its own `_meta` is modern, whatever came before it on the same
 connection; every other request is legacy and belongs to the session that `initialize` opened.
@@ -24,7 +23,6 @@ from splice.protocol.capabilities import ClientCapabilities
 from splice.protocol.jsonrpc import NULL, Request, RequestId, raw
 from splice.protocol.methods import UNREADABLE, Method, Note
 from splice.protocol.narrow import narrow
-from splice.rules.journal import Journal
 from splice.rules.meta import TOKEN, members_of
 from splice.rules.sessions import Declared, Session
 
@@ -130,17 +128,11 @@ class _Legacy:
         """Write the `_meta` of a request: what the version demands, a progress token, and keys of the caller's."""
         return _stamped(None, token, more)
 
-    def ask(self, journal: Journal, row: Method[Any, Any], key: str, question: questions.InputRequest) -> Raw | None:  # noqa: ARG002
-        """Find the client's answer to a question asked while `row` is answered; None: send it as a request.
+    def suspend(self, row: Method[Any, Any], requests: dict[str, questions.InputRequest]) -> None:
+        """Take the questions that lack an answer while `row` is answered.
 
-        Raises `Suspend`, and `LocalProtocolError` where nothing may be asked.
-        """
-        return journal.find(key, question.method, question.params)
-
-    def suspend(self, requests: dict[str, questions.InputRequest]) -> None:
-        """Take the questions that a handler returned; when this returns, each is to be sent as a request.
-
-        Raises `Suspend`.
+        When this returns, each is to be sent as a request. Raises `Suspend`, and `LocalProtocolError` where nothing may
+        be asked.
         """
 
 
@@ -178,15 +170,9 @@ class _Modern:
     def stamp(self, stamp: Stamp, token: RequestId | None, more: Mapping[str, Any] | None) -> Raw | None:
         return _stamped(stamp.meta(), token, more)
 
-    def ask(self, journal: Journal, row: Method[Any, Any], key: str, question: questions.InputRequest) -> Raw | None:
+    def suspend(self, row: Method[Any, Any], requests: dict[str, questions.InputRequest]) -> None:
         if not row.may_ask:
             raise LocalProtocolError(f"Nothing can be asked while {row.name} is answered")
-        answer = journal.find(key, question.method, question.params)
-        if answer is None:
-            raise Suspend({key: question})
-        return answer
-
-    def suspend(self, requests: dict[str, questions.InputRequest]) -> None:
         raise Suspend(requests)
 
 

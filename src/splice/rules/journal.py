@@ -52,7 +52,7 @@ class Journal:
             self.page = Page() if state is None else _page_decoder.decode(state)
         except methods.UNREADABLE:
             raise InvalidParams("requestState is not one this server issued") from None
-        self._fresh = dict(responses or {})
+        self._fresh = {key: answer for key, answer in (responses or {}).items() if key in self.page.asked}
         self._order = 0
         self._run: dict[str, str] = {}
 
@@ -64,7 +64,7 @@ class Journal:
     def write(self, told: float = -inf) -> bytes:
         """Write the journal down, to be sealed. It keeps those of the answers just received that were asked for."""
         self.page.told = told if told > -inf else None
-        self.page.answers.update({key: answer for key, answer in self._fresh.items() if key in self.page.asked})
+        self.page.answers = self.answers
         return msgspec.json.encode(self.page)
 
     def rewind(self) -> None:
@@ -79,20 +79,21 @@ class Journal:
         self._order += 1
         return f"q{self._order}"
 
-    def find(self, key: str, method: str, params: Any) -> Raw | None:
+    def find(self, key: str, question: questions.InputRequest) -> Raw | None:
         """Find the answer to a question; None: it has to be asked.
 
-        An answer to another question under the same key does not count, and whatever was answered after it is
-        forgotten. Raises `LocalProtocolError` when one run of the handler asks two questions under one key.
+        Only what was asked before can be answered, and the first answer counts. An answer to another question under
+        the same key does not count, and whatever was answered after it is forgotten. Raises `LocalProtocolError` when
+        one run of the handler asks two questions under one key.
         """
-        digest = _digest(method, params)
+        digest = _digest(question)
         if self._run.setdefault(key, digest) != digest:
             raise LocalProtocolError(f"two questions have the key {key!r}: give each one of its own")
         recorded = self.page.asked.get(key)
         if recorded is not None and recorded != digest:
             self._forget_from(key)
         elif key in self._fresh:
-            self.page.answers[key] = self._fresh.pop(key)
+            self.page.answers.setdefault(key, self._fresh[key])
         self.page.asked[key] = digest
         return self.page.answers.get(key)
 
@@ -104,12 +105,13 @@ class Journal:
         """Record the questions and the state that a handler returned as `InputRequired`."""
         self.page.note = note
         for key, request in requests.items():
-            self.page.asked[key] = _digest(request.method, request.params)
+            self.page.asked[key] = _digest(request)
+            self._drop(key)
 
     @property
     def answers(self) -> dict[str, Raw]:
-        """All answers, by key."""
-        return self.page.answers | self._fresh
+        """The answers to what was asked, by key."""
+        return self._fresh | self.page.answers
 
     def record(self, key: str, result: Any) -> Raw:
         """Keep the result of a side effect for later runs."""
@@ -122,10 +124,13 @@ class Journal:
         log.warning("another question is asked under the key %r: dropped the answers to %s", key, later)
         for each in later:
             del self.page.asked[each]
-            self.page.answers.pop(each, None)
-            self._fresh.pop(each, None)
+            self._drop(each)
+
+    def _drop(self, key: str) -> None:
+        self.page.answers.pop(key, None)
+        self._fresh.pop(key, None)
 
 
-def _digest(method: str, params: Any) -> str:
-    said = b"" if params is None else bytes(jsonrpc.raw(params))
-    return hashlib.blake2b(method.encode() + b"\0" + said, digest_size=12).hexdigest()
+def _digest(question: questions.InputRequest) -> str:
+    said = b"" if question.params is None else bytes(question.params)
+    return hashlib.blake2b(question.method.encode() + b"\0" + said, digest_size=12).hexdigest()

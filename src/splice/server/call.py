@@ -22,7 +22,7 @@ import msgspec
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
-from splice.errors import InvalidParams, InvalidRequest, LocalProtocolError, RemoteProtocolError, RequestTimeout
+from splice.errors import InvalidParams, InvalidRequest, LocalProtocolError, RequestTimeout
 from splice.protocol import jsonrpc, methods, notifications, questions, resources, versions, wire
 from splice.protocol.capabilities import ServerCapabilities
 from splice.protocol.narrow import narrow
@@ -30,6 +30,7 @@ from splice.rules import eras, extensions, sessions
 from splice.rules.journal import Journal
 from splice.rules.seal import SealBroken, Sealer
 from splice.schema.repairs import Repairs
+from splice.server.asking import Ask
 from splice.server.failures import ErrorPolicy
 from splice.server.lifespan import Life
 from splice.server.threads import Threads
@@ -203,22 +204,33 @@ class Call(eras.Admitted, eq=False):
             await self.exchange.notify(jsonrpc.Notification(note.name, narrow(params, version)))
 
     async def ask(self, row: methods.Method[Any, A], params: Struct, key: str | None = None) -> A:
-        """Ask the client something, and wait for the answer; in modern versions a later run of the handler finds it.
+        """Ask the client one thing by any method. As `ask_together` otherwise."""
+        answers: list[A] = await self.ask_together([Ask.method(row, params, key=key)])
+        return answers[0]
 
-        `key` names the question; by default its place in the order of the handler's questions does. Raises
-        `MissingClientCapability`, `RPCError` for an error in the place of an answer, and `LocalProtocolError` where
-        nothing may be asked.
+    async def ask_together(self, asked: Sequence[Ask[Any]]) -> list[Any]:
+        """Ask the client, and wait for all answers; in modern versions a later run of the handler finds them.
+
+        Raises `MissingClientCapability`, `RPCError` for an error in the place of an answer, the first where there are
+        several, `InvalidParams` for an answer that does not fit, and `LocalProtocolError` where nothing may be asked.
         """
-        question, journal = self._question(row, params), self.journal
-        key = journal.key(key)
-        answer = self.era.ask(journal, self.row, key, question)
-        if answer is None:
-            answer = await self._send(row, params)
-            journal.answer(key, answer)
-        try:
-            return row.read_result(answer, log.debug)
-        except RemoteProtocolError as error:
-            raise InvalidParams(f"The client's answer is not a result of {row.name}: {error.__cause__}") from None
+        journal = self.journal
+        keyed = [(journal.key(each.key), each) for each in asked]
+        answers: dict[str, Any] = {}
+        lacking: dict[str, Ask[Any]] = {}
+        requests: dict[str, questions.InputRequest] = {}
+        for key, each in keyed:
+            request = self._question(each.row, each.params)
+            found = journal.find(key, request)
+            if found is None:
+                lacking[key], requests[key] = each, request
+            else:
+                answers[key] = each.answer(found)  # one that does not fit is refused before more is asked
+        if lacking:
+            self.era.suspend(self.row, requests)
+            await self._send_all({key: (each.row, each.params) for key, each in lacking.items()})
+        answers |= {key: each.answer(journal.page.answers[key]) for key, each in lacking.items()}
+        return [answers[key] for key, _ in keyed]
 
     async def ask_all(self, required: InputRequired) -> None:
         """Ask the questions that a handler returned. After that its next run finds the answers.
@@ -231,9 +243,8 @@ class Call(eras.Admitted, eq=False):
         asked = {key: (_ASKED_BY[type(params)], params) for key, params in given.items()}
         requests = {key: self._question(row, params) for key, (row, params) in asked.items()}
         self.journal.leave(requests, required.state)
-        self.era.suspend(requests)
-        for key, (row, params) in asked.items():
-            self.journal.answer(key, await self._send(row, params))
+        self.era.suspend(self.row, requests)
+        await self._send_all(asked)
         self.journal.rewind()
 
     def seal(self) -> str:
@@ -283,9 +294,20 @@ class Call(eras.Admitted, eq=False):
             _told.add(message)
             deprecated.warning(message, self.facts.version)
 
+    async def _send_all(self, asked: Mapping[str, tuple[methods.Method[Any, Any], Struct]]) -> None:
+        """Ask by requests of our own, side by side, and keep the answers. A failure cancels the others."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = {key: group.create_task(self._send(*each)) for key, each in asked.items()}
+        except ExceptionGroup as failed:
+            first = failed.exceptions[0]
+            raise first from first.__cause__
+        for key, task in tasks.items():
+            self.journal.answer(key, task.result())
+
     async def _send(self, row: methods.Method[Any, Any], params: Struct) -> Raw:
         """Ask by a request of our own."""
-        if _is_link(params):
+        if _is_link(params) and params.elicitation_id is None:
             params = replace(params, elicitation_id=os.urandom(16).hex())
         try:
             async with asyncio.timeout(ASK_SECONDS):

@@ -10,17 +10,15 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
 import inspect
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from math import inf, isfinite
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypedDict, TypeVar, TypeVarTuple, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, TypeVarTuple, Unpack, cast, overload
 
 import msgspec
 from msgspec import Struct
 
-from splice.errors import InvalidParams, ToolError
 from splice.protocol import jsonrpc, methods, notifications, questions, wire
 from splice.protocol.capabilities import ClientCapabilities
-from splice.protocol.content import ResourceContents, TextContent
-from splice.protocol.tools import Tool
-from splice.schema.forms import form_schema, read_form
+from splice.protocol.content import ResourceContents
+from splice.server.asking import Ask, Elicited, SampleOptions
 from splice.server.call import Call
 from splice.server.threads import Bridge
 
@@ -32,45 +30,10 @@ else:
     State = TypeVar("State")
 
 T = TypeVar("T")
+U = TypeVar("U")
+V = TypeVar("V")
+W = TypeVar("W")
 Ts = TypeVarTuple("Ts")
-A = TypeVar("A", bound=Struct)
-
-
-class Elicited(Struct, Generic[T], frozen=True):
-    """The user's answer to a form or a link."""
-
-    action: Literal["accept", "decline", "cancel"]
-    content: T | None = None
-    """`data`, or None where the user did not accept."""
-
-    @property
-    def accepted(self) -> bool:
-        """The user said yes."""
-        return self.action == "accept"
-
-    @property
-    def data(self) -> T:
-        """The form's content, typed as the model that was asked with.
-
-        Raises `ToolError` where the user did not accept, so that the model hears of it from a tool that does not ask.
-        """
-        if not self.accepted:
-            raise ToolError(f"The user was asked and did not answer: {self.action}")
-        return cast("T", self.content)
-
-
-class SampleOptions(TypedDict, total=False):
-    """The fields of `CreateMessageParams` that may be left out."""
-
-    system_prompt: str
-    model_preferences: questions.ModelPreferences | str | Sequence[str]
-    """Names, or parts of names, stand for hints: the first one that the client knows counts."""
-    include_context: Literal["none", "thisServer", "allServers"]
-    temperature: float
-    stop_sequences: list[str]
-    metadata: dict[str, Any]
-    tools: list[Tool]
-    tool_choice: questions.ToolChoice
 
 
 class ClientView(Struct, frozen=True):
@@ -210,9 +173,24 @@ class Context(Generic[State]):
 
     # Asking.
 
-    async def ask(self, row: methods.Method[Any, A], params: Struct, *, key: str | None = None) -> A:
-        """Ask the client by a method of an extension. The other methods here ask what the specification names."""
-        return await self._call.ask(row, params, key)
+    @overload
+    async def ask(self, question: Ask[T], /) -> T: ...
+    @overload
+    async def ask(self, first: Ask[T], second: Ask[U], /) -> tuple[T, U]: ...
+    @overload
+    async def ask(self, first: Ask[T], second: Ask[U], third: Ask[V], /) -> tuple[T, U, V]: ...
+    @overload
+    async def ask(self, first: Ask[T], second: Ask[U], third: Ask[V], fourth: Ask[W], /) -> tuple[T, U, V, W]: ...
+    @overload
+    async def ask(self, *questions: Ask[Any]) -> tuple[Any, ...]: ...
+    async def ask(self, *questions: Ask[Any]) -> Any:
+        """Ask the client several things together; the answers come in the same order, that of one question alone.
+
+        Raises `MissingClientCapability` before anything is asked, `InvalidParams` for an answer that does not fit, and
+        the error that the client sent in the place of an answer.
+        """
+        answers = await self._call.ask_together(questions)
+        return answers[0] if len(answers) == 1 else tuple(answers)
 
     @overload
     async def elicit(self, message: str, schema: None = None, *, key: str | None = None) -> Elicited[None]: ...
@@ -224,29 +202,19 @@ class Context(Generic[State]):
     ) -> Elicited[dict[str, Any]]: ...
     @overload
     async def elicit(self, message: str, schema: object, *, key: str | None = None) -> Elicited[Any]: ...
-    async def elicit(self, message: str, schema: Any = None, *, key: str | None = None) -> Elicited[Any]:
-        """Ask the user to fill in a form: a flat dataclass, Struct, TypedDict or pydantic model, or a JSON Schema.
+    async def elicit(self, message: str, schema: object = None, *, key: str | None = None) -> Elicited[Any]:
+        """Ask the user to fill in a form, as `Ask.form` describes it."""
+        answer: Elicited[Any] = await self.ask(Ask.form(message, schema, key=key))
+        return answer
 
-        `str`, `int`, `float`, `bool`, an Enum, `Literal[...]` and `list[Literal[...]]` ask for one value; nothing asks
-        for a yes. Raises `MissingClientCapability`, and `InvalidParams` for an answer that does not fit the model.
-        """
-        form: dict[str, Any] = {"type": "object", "properties": {}} if schema is None else form_schema(schema)
-        params = questions.ElicitParams(mode="form", message=message, requested_schema=form)
-        answer = await self._call.ask(questions.ELICIT, params, key)
-        if answer.action != "accept":
-            return Elicited(answer.action)
-        try:
-            return Elicited(answer.action, None if schema is None else read_form(schema, answer.content or {}))
-        except ValueError as error:
-            raise InvalidParams(f"The answer does not fit the form: {error}") from None
-
-    async def elicit_url(self, message: str, url: str, *, key: str | None = None) -> Elicited[None]:
-        """Ask the user to visit `url`: for sign-ins and secrets, which must never pass through the client.
+    async def elicit_url(
+        self, message: str, url: str, *, id: str | None = None, key: str | None = None
+    ) -> Elicited[None]:
+        """Ask the user to visit `url`, as `Ask.link` describes it.
 
         Raises `MissingClientCapability`, and `ValueError` for what is not an absolute URL of http or https.
         """
-        params = questions.ElicitParams(mode="url", message=message, url=url)
-        return Elicited((await self._call.ask(questions.ELICIT, params, key)).action)
+        return await self.ask(Ask.link(message, url, id=id, key=key))
 
     async def sample(
         self,
@@ -257,20 +225,11 @@ class Context(Generic[State]):
         **options: Unpack[SampleOptions],
     ) -> questions.CreateMessageResult:
         """Let the client's model answer. Raises `MissingClientCapability`, and `TypeError` for an unknown option."""
-        if isinstance(messages, str):
-            messages = [questions.SamplingMessage(role="user", content=TextContent(text=messages))]
-        fields: dict[str, Any] = {**options}
-        preferred = options.get("model_preferences")
-        if preferred is not None and not isinstance(preferred, questions.ModelPreferences):
-            names = [preferred] if isinstance(preferred, str) else preferred
-            hints = [questions.ModelHint(name=name) for name in names]
-            fields["model_preferences"] = questions.ModelPreferences(hints=hints)
-        params = questions.CreateMessageParams(messages=list(messages), max_tokens=max_tokens, **fields)
-        return await self._call.ask(questions.CREATE_MESSAGE, params, key)
+        return await self.ask(Ask.sample(messages, max_tokens=max_tokens, key=key, **options))
 
     async def roots(self, *, key: str | None = None) -> list[questions.Root]:
         """List the directories that the client lets the server work in."""
-        return (await self._call.ask(questions.ROOTS_LIST, wire.NoParams(), key)).roots
+        return await self.ask(Ask.roots(key=key))
 
     @overload
     async def once(self, fn: Callable[[*Ts], Coroutine[Any, Any, T]], *args: *Ts, key: str | None = None) -> T: ...
