@@ -123,12 +123,12 @@ class Ask(Struct, Generic[T], frozen=True):
     @staticmethod
     def roots(*, key: str | None = None) -> "Ask[list[questions.Root]]":
         """List the directories that the client lets the server work in."""
-        return Ask(questions.ROOTS_LIST, wire.NoParams(), _roots, key)
+        return Ask(questions.ROOTS_LIST, wire.NoParams(), lambda result: result.roots, key)
 
     @staticmethod
     def method(row: methods.Method[Any, A], params: Struct, *, key: str | None = None) -> "Ask[A]":
         """Ask by any method, such as one of an extension; the answer is its result."""
-        return Ask(row, params, _unchanged, key)
+        return Ask(row, params, lambda result: result, key)
 
     def answer(self, result: Raw) -> T:
         """Read the answer. Raises `InvalidParams` for one that does not fit."""
@@ -160,11 +160,3 @@ def _elicited(schema: Any, result: questions.ElicitResult) -> Elicited[Any]:
         return Elicited(result.action, read_form(schema, result.content or {}))
     except ValueError as error:
         raise InvalidParams(f"The answer does not fit the form: {error}") from None
-
-
-def _roots(result: questions.ListRootsResult) -> list[questions.Root]:
-    return result.roots
-
-
-def _unchanged(result: T) -> T:
-    return result

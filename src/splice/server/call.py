@@ -40,6 +40,7 @@ log = logging.getLogger("splice.server")
 deprecated = logging.getLogger("splice.deprecated")
 
 A = TypeVar("A", bound=Struct)
+T = TypeVar("T")
 
 Answer: TypeAlias = Callable[["Call"], Awaitable[Any]]
 """Answers a request: with a result, `Raw` that is written already, or `InputRequired`."""
@@ -63,8 +64,11 @@ Publish: TypeAlias = Callable[[Change], None]
 Asked: TypeAlias = questions.ElicitParams | questions.CreateMessageParams | None
 """A form or link, a sampling request, or None for the client's roots."""
 
-_ASKING: Sequence[methods.Method[Any, Any]] = (questions.ELICIT, questions.CREATE_MESSAGE, questions.ROOTS_LIST)
-_ASKED_BY = {row.params: row for row in _ASKING}
+_ASKING: Any = questions.ELICIT, questions.CREATE_MESSAGE, questions.ROOTS_LIST
+_ASKED_BY: dict[type[Struct], methods.Method[Any, Any]] = {row.params: row for row in _ASKING}
+
+_Asked: TypeAlias = dict[str, tuple[Ask[Any], questions.InputRequest]]
+"""Questions without an answer by key, each with its form on the wire."""
 
 ASK_SECONDS = 600.0
 """How long a client may take to answer a request of ours: its user, or its model, has to think."""
@@ -205,32 +209,25 @@ class Call(eras.Admitted, eq=False):
 
     async def ask(self, row: methods.Method[Any, A], params: Struct, key: str | None = None) -> A:
         """Ask the client one thing by any method. As `ask_together` otherwise."""
-        answers: list[A] = await self.ask_together([Ask.method(row, params, key=key)])
-        return answers[0]
+        return (await self.ask_together([Ask.method(row, params, key=key)]))[0]
 
-    async def ask_together(self, asked: Sequence[Ask[Any]]) -> list[Any]:
+    async def ask_together(self, asked: Sequence[Ask[T]]) -> list[T]:
         """Ask the client, and wait for all answers; in modern versions a later run of the handler finds them.
 
         Raises `MissingClientCapability`, `RPCError` for an error in the place of an answer, the first where there are
         several, `InvalidParams` for an answer that does not fit, and `LocalProtocolError` where nothing may be asked.
         """
-        journal = self.journal
+        journal, answers, lacking = self.journal, dict[str, T](), _Asked()
         keyed = [(journal.key(each.key), each) for each in asked]
-        answers: dict[str, Any] = {}
-        lacking: dict[str, Ask[Any]] = {}
-        requests: dict[str, questions.InputRequest] = {}
         for key, each in keyed:
-            request = self._question(each.row, each.params)
-            found = journal.find(key, request)
-            if found is None:
-                lacking[key], requests[key] = each, request
+            request = self._question(each)
+            if (found := journal.find(key, request)) is None:
+                lacking[key] = each, request
             else:
                 answers[key] = each.answer(found)  # one that does not fit is refused before more is asked
         if lacking:
-            self.era.suspend(self.row, requests)
-            await self._send_all({key: (each.row, each.params) for key, each in lacking.items()})
-        answers |= {key: each.answer(journal.page.answers[key]) for key, each in lacking.items()}
-        return [answers[key] for key, _ in keyed]
+            await self._put(lacking)
+        return [answers[key] if key in answers else each.answer(journal.page.answers[key]) for key, each in keyed]
 
     async def ask_all(self, required: InputRequired) -> None:
         """Ask the questions that a handler returned. After that its next run finds the answers.
@@ -239,12 +236,13 @@ class Call(eras.Admitted, eq=False):
         """
         if not self.row.may_ask:
             raise LocalProtocolError(f"Nothing can be asked while {self.row.name} is answered")
-        given = {key: each or wire.NoParams() for key, each in required.requests.items()}
-        asked = {key: (_ASKED_BY[type(params)], params) for key, params in given.items()}
-        requests = {key: self._question(row, params) for key, (row, params) in asked.items()}
-        self.journal.leave(requests, required.state)
-        self.era.suspend(self.row, requests)
-        await self._send_all(asked)
+        asked = _Asked()
+        for key, given in required.requests.items():
+            params = given or wire.NoParams()
+            each = Ask.method(_ASKED_BY[type(params)], params)
+            asked[key] = each, self._question(each)
+        self.journal.leave({key: request for key, (_, request) in asked.items()}, required.state)
+        await self._put(asked)
         self.journal.rewind()
 
     def seal(self) -> str:
@@ -278,7 +276,8 @@ class Call(eras.Admitted, eq=False):
         whole = [self.home.info.name, self.sender.principal, request.method, said]
         return hashlib.blake2b(msgspec.json.encode(whole, order="sorted"), digest_size=16).digest()
 
-    def _question(self, row: methods.Method[Any, Any], params: Struct) -> questions.InputRequest:
+    def _question(self, asked: Ask[Any]) -> questions.InputRequest:
+        row, params = asked.row, asked.params
         self._use(row)
         sessions.require(self.declared, row.name, params)
         if isinstance(params, questions.CreateMessageParams):
@@ -294,11 +293,15 @@ class Call(eras.Admitted, eq=False):
             _told.add(message)
             deprecated.warning(message, self.facts.version)
 
-    async def _send_all(self, asked: Mapping[str, tuple[methods.Method[Any, Any], Struct]]) -> None:
-        """Ask by requests of our own, side by side, and keep the answers. A failure cancels the others."""
+    async def _put(self, asked: _Asked) -> None:
+        """Ask by requests of our own, side by side, and keep the answers. A failure cancels the others.
+
+        Raises `Suspend` in versions where this run ends with the questions.
+        """
+        self.era.suspend(self.row, {key: request for key, (_, request) in asked.items()})
         try:
             async with asyncio.TaskGroup() as group:
-                tasks = {key: group.create_task(self._send(*each)) for key, each in asked.items()}
+                tasks = {key: group.create_task(self._send(each.row, each.params)) for key, (each, _) in asked.items()}
         except ExceptionGroup as failed:
             first = failed.exceptions[0]
             raise first from first.__cause__
@@ -306,7 +309,6 @@ class Call(eras.Admitted, eq=False):
             self.journal.answer(key, task.result())
 
     async def _send(self, row: methods.Method[Any, Any], params: Struct) -> Raw:
-        """Ask by a request of our own."""
         if _is_link(params) and params.elicitation_id is None:
             params = replace(params, elicitation_id=os.urandom(16).hex())
         try:
