@@ -14,7 +14,10 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Literal
 
-from splice import Context, Elicited, Server
+from splice import Ask, Context, Elicited, Server
+
+from splice.protocol.lifecycle import PING
+from splice.protocol.wire import NoParams
 
 class Colour(Enum):
     RED = "red"
@@ -67,6 +70,25 @@ async def several(ctx: Context) -> None:
     await ctx.report_progress(1, total=2)
     await ctx.sample("x", model_preferences="claude", temperature=0.5)
     await ctx.sample("x", temprature=0.5)  # wrong
+
+async def together(ctx: Context) -> None:
+    one = await ctx.ask(Ask.form("Who?", Person))
+    name: str = one.data.name
+    who, number, sure, places = await ctx.ask(
+        Ask.form("Who?", Person), Ask.form("How many?", int), Ask.link("Go", "https://a.example"), Ask.roots()
+    )
+    name, total, yes, uri = who.data.name, number.data + 1, sure.accepted, places[0].uri
+    who.data.nothing  # wrong
+    number.data.upper()  # wrong
+    reply, form = await ctx.ask(Ask.sample("x", temperature=0.5), Ask.form("x", {"type": "object", "properties": {}}))
+    text: str = reply.text + form.data["x"]
+    reply.nothing  # wrong
+    pong = await ctx.ask(Ask.method(PING, NoParams()))
+    pong.nothing  # wrong
+    Ask.form("Who?", 1, id=2)  # wrong
+    answers = await ctx.ask(Ask.roots(), Ask.roots(), Ask.roots(), Ask.roots(), Ask.roots())
+    several: int = len(answers)
+    answers = await ctx.ask(*[Ask.roots() for _ in range(several)])
 
 server.run("http", host="127.0.0.1", port=0, stateless=True)
 server.run("http", hots="x")  # wrong

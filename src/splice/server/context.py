@@ -182,7 +182,9 @@ class Context(Generic[State]):
     @overload
     async def ask(self, first: Ask[T], second: Ask[U], third: Ask[V], fourth: Ask[W], /) -> tuple[T, U, V, W]: ...
     @overload
-    async def ask(self, *questions: Ask[Any]) -> tuple[Any, ...]: ...
+    async def ask(
+        self, _1: Ask[Any], _2: Ask[Any], _3: Ask[Any], _4: Ask[Any], _5: Ask[Any], /, *more: Ask[Any]
+    ) -> tuple[Any, ...]: ...
     async def ask(self, *questions: Ask[Any]) -> Any:
         """Ask the client several things together; the answers come in the same order, that of one question alone.
 
