@@ -10,6 +10,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
 
 import hashlib
 import logging
+from collections.abc import Iterable
 from math import inf
 from typing import Any
 
@@ -92,10 +93,8 @@ class Journal:
         recorded = self.page.asked.get(key)
         if recorded is not None and recorded != digest:
             self._forget_from(key)
-        elif key in self._fresh:
-            self.page.answers.setdefault(key, self._fresh[key])
         self.page.asked[key] = digest
-        return self.page.answers.get(key)
+        return self.answers.get(key)
 
     def answer(self, key: str, answer: Raw) -> None:
         """Keep the answer to a question that was asked in the middle of a run."""
@@ -104,9 +103,8 @@ class Journal:
     def leave(self, requests: dict[str, questions.InputRequest], note: str) -> None:
         """Record the questions and the state that a handler returned as `InputRequired`."""
         self.page.note = note
-        for key, request in requests.items():
-            self.page.asked[key] = _digest(request)
-            self._drop(key)
+        self._forget(requests)
+        self.page.asked |= {key: _digest(request) for key, request in requests.items()}
 
     @property
     def answers(self) -> dict[str, Raw]:
@@ -122,13 +120,12 @@ class Journal:
         keys = list(self.page.asked)
         later = keys[keys.index(key) :]
         log.warning("another question is asked under the key %r: dropped the answers to %s", key, later)
-        for each in later:
-            del self.page.asked[each]
-            self._drop(each)
+        self._forget(later)
 
-    def _drop(self, key: str) -> None:
-        self.page.answers.pop(key, None)
-        self._fresh.pop(key, None)
+    def _forget(self, keys: Iterable[str]) -> None:
+        for key in keys:
+            for kept in (self.page.asked, self.page.answers, self._fresh):
+                kept.pop(key, None)
 
 
 def _digest(question: questions.InputRequest) -> str:

@@ -77,6 +77,8 @@ class Session(Struct, kw_only=True, eq=False):
     """The client said that it is initialized, or asked for something: it may be told of changes."""
     subscriptions: set[str] = msgspec.field(default_factory=set[str])
     """The URIs of the resources whose changes the client wants to hear of."""
+    elicitations: set[str] = msgspec.field(default_factory=set[str])
+    """The ids of the links that its user was sent to, and whose completion it is to hear of."""
     principal: str | None = None
     """Whom the transport had authenticated when the session was opened."""
     push: Callable[[jsonrpc.Notification], None] = lambda _: None

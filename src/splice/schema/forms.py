@@ -43,8 +43,11 @@ def form_schema(model: type[Any] | dict[str, Any] | list[Any]) -> dict[str, Any]
         raise TypeError(f"{model!r} is not a form: declare a class with fields, or a choice, Literal[...]")
     if not isinstance(model, dict):
         return _form(cast("Any", model)).schema
-    if model.get("type") != "object" or not is_object(model.get("properties")):
-        raise TypeError(f'{model} is not a form: a schema is {{"type": "object", "properties": {{...}}}}')
+    flat = is_object(fields := model.get("properties")) and all(
+        is_object(each) and _is_field(each) for each in fields.values()
+    )
+    if model.get("type") != "object" or not flat:
+        raise TypeError(f'{model} is not a form: a schema is {{"type": "object", "properties": {{...}}}}; {_HOLD}')
     _check_by(model)
     return model
 
@@ -100,7 +103,7 @@ def _form(model: Any) -> _Form:
 def _check_by(schema: Schema) -> Callable[[Any], None]:
     from splice.schema.validate import validator  # noqa: PLC0415 - most models are classes
 
-    return validator(schema).check
+    return validator(schema, formats=True).check
 
 
 def _is_field(schema: Schema) -> bool:

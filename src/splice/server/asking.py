@@ -10,7 +10,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/client/roots
 import logging
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Generic, Literal, TypedDict, TypeVar, Unpack, cast, overload
+from typing import Any, Generic, Literal, TypeAlias, TypedDict, TypeVar, Unpack, cast, overload
 
 from msgspec import Raw, Struct
 
@@ -25,6 +25,9 @@ log = logging.getLogger("splice.server")
 T = TypeVar("T")
 A = TypeVar("A", bound=Struct)
 F = TypeVar("F")
+
+Messages: TypeAlias = str | Sequence[questions.SamplingMessage]
+"""A string is what the user says."""
 
 
 class Elicited(Struct, Generic[T], frozen=True):
@@ -111,11 +114,7 @@ class Ask(Struct, Generic[T], frozen=True):
 
     @staticmethod
     def sample(
-        messages: str | Sequence[questions.SamplingMessage],
-        *,
-        max_tokens: int = 1000,
-        key: str | None = None,
-        **options: Unpack[SampleOptions],
+        messages: Messages, *, max_tokens: int = 1000, key: str | None = None, **options: Unpack[SampleOptions]
     ) -> "Ask[questions.CreateMessageResult]":
         """Let the client's model answer. Raises `TypeError` for an unknown option."""
         return Ask.method(questions.CREATE_MESSAGE, sample_params(messages, max_tokens, options), key=key)
@@ -138,9 +137,7 @@ class Ask(Struct, Generic[T], frozen=True):
             raise InvalidParams(f"The client's answer is not a result of {self.row.name}: {error.__cause__}") from None
 
 
-def sample_params(
-    messages: str | Sequence[questions.SamplingMessage], max_tokens: int, options: SampleOptions
-) -> questions.CreateMessageParams:
+def sample_params(messages: Messages, max_tokens: int, options: SampleOptions) -> questions.CreateMessageParams:
     """Write the params of a request for a model. Raises `TypeError` for an unknown option."""
     if isinstance(messages, str):
         messages = [questions.SamplingMessage(role="user", content=TextContent(text=messages))]

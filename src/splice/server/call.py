@@ -118,6 +118,8 @@ class Home(Struct, frozen=True, eq=False, kw_only=True, dict=True):
     threads: Threads
     """Run its `def` handlers, and read files."""
     publish: Publish
+    expect: Callable[[sessions.Session, str], None]
+    """Lets one session hear when an elicitation is complete. Raises `ValueError` for the id of another's."""
     read: "Callable[[str, Call], Awaitable[resources.ReadResourceResult]]"
     """Reads one of the server's own resources for a running handler. Raises `ResourceNotFound`."""
     instructions: str | None = None
@@ -282,8 +284,11 @@ class Call(eras.Admitted, eq=False):
         sessions.require(self.declared, row.name, params)
         if isinstance(params, questions.CreateMessageParams):
             questions.check_sampling_messages(params.messages)
-        elif _is_link(params) and not _URL.fullmatch(params.url or ""):
-            raise ValueError(f"{params.url!r} is not an absolute URL of http or https")
+        elif _is_link(params):
+            if not _URL.fullmatch(params.url or ""):
+                raise ValueError(f"{params.url!r} is not an absolute URL of http or https")
+            if params.elicitation_id and self.session and questions.ELICITATION_COMPLETE.exists(self.facts.version):
+                self.home.expect(self.session, params.elicitation_id)
         return questions.InputRequest(method=row.name, params=jsonrpc.raw(narrow(params, self.facts.version)))
 
     def _use(self, row: methods.Note[Any]) -> None:
@@ -309,8 +314,8 @@ class Call(eras.Admitted, eq=False):
             self.journal.answer(key, task.result())
 
     async def _send(self, row: methods.Method[Any, Any], params: Struct) -> Raw:
-        if _is_link(params) and params.elicitation_id is None:
-            params = replace(params, elicitation_id=os.urandom(16).hex())
+        if _is_link(params):
+            params = replace(params, elicitation_id=params.elicitation_id or os.urandom(16).hex())
         try:
             async with asyncio.timeout(ASK_SECONDS):
                 response = await self.exchange.ask(row.name, narrow(params, self.facts.version))

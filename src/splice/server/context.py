@@ -8,9 +8,9 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
 """
 
 import inspect
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping
 from math import inf, isfinite
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, TypeVarTuple, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, TypeVarTuple, Unpack, cast, overload
 
 import msgspec
 from msgspec import Struct
@@ -18,7 +18,7 @@ from msgspec import Struct
 from splice.protocol import jsonrpc, methods, notifications, questions, wire
 from splice.protocol.capabilities import ClientCapabilities
 from splice.protocol.content import ResourceContents
-from splice.server.asking import Ask, Elicited, SampleOptions
+from splice.server.asking import Ask, Elicited, Messages, SampleOptions
 from splice.server.call import Call
 from splice.server.threads import Bridge
 
@@ -34,6 +34,7 @@ U = TypeVar("U")
 V = TypeVar("V")
 W = TypeVar("W")
 Ts = TypeVarTuple("Ts")
+_Any: TypeAlias = Ask[Any]
 
 
 class ClientView(Struct, frozen=True):
@@ -171,6 +172,16 @@ class Context(Generic[State]):
         """Tell every client that subscribed to `uri` that its contents changed."""
         self._call.home.publish((notifications.RESOURCE_UPDATED.name, uri))
 
+    async def elicitation_complete(self, id: str) -> None:
+        """Tell the client that was sent to a link with this `id`, and no other, that the user is done there.
+
+        Nothing is sent where its version has no such notification; a modern client's next run finds out by itself.
+        """
+        if self._call.session is not None and id in self._call.session.elicitations:
+            await self.notify(questions.ELICITATION_COMPLETE, questions.ElicitationCompleteParams(elicitation_id=id))
+        else:
+            self._call.home.publish((questions.ELICITATION_COMPLETE.name, id))
+
     # Asking.
 
     @overload
@@ -182,9 +193,7 @@ class Context(Generic[State]):
     @overload
     async def ask(self, first: Ask[T], second: Ask[U], third: Ask[V], fourth: Ask[W], /) -> tuple[T, U, V, W]: ...
     @overload
-    async def ask(
-        self, _1: Ask[Any], _2: Ask[Any], _3: Ask[Any], _4: Ask[Any], _5: Ask[Any], /, *more: Ask[Any]
-    ) -> tuple[Any, ...]: ...
+    async def ask(self, _1: _Any, _2: _Any, _3: _Any, _4: _Any, _5: _Any, /, *more: _Any) -> tuple[Any, ...]: ...
     async def ask(self, *questions: Ask[Any]) -> Any:
         """Ask the client several things together; the answers come in the same order, that of one question alone.
 
@@ -219,12 +228,7 @@ class Context(Generic[State]):
         return await self.ask(Ask.link(message, url, id=id, key=key))
 
     async def sample(
-        self,
-        messages: str | Sequence[questions.SamplingMessage],
-        *,
-        max_tokens: int = 1000,
-        key: str | None = None,
-        **options: Unpack[SampleOptions],
+        self, messages: Messages, *, max_tokens: int = 1000, key: str | None = None, **options: Unpack[SampleOptions]
     ) -> questions.CreateMessageResult:
         """Let the client's model answer. Raises `MissingClientCapability`, and `TypeError` for an unknown option."""
         return await self.ask(Ask.sample(messages, max_tokens=max_tokens, key=key, **options))

@@ -126,6 +126,7 @@ class Server:
             sealer=Sealer(_keys(given.get("state_keys"))),
             threads=threads.Threads(),
             publish=publish,
+            expect=chapter.expect,
             read=self._resources.read_within,
             protocols=protocols,
             hints=resources.hints("Server", given),
@@ -223,7 +224,10 @@ class Server:
         chapters[kind].add_source(kind, source)
 
     def publish(self, change: call.Change) -> None:
-        """Tell every client that wants to know of a change: (method of a notification, URI or None). On any thread."""
+        """Tell every client that wants to know of a change: (method of a notification, URI or None). On any thread.
+
+        `("notifications/elicitation/complete", id)` tells the one client that was sent to a link with that id.
+        """
         self.service.home.publish(change)
 
     def route(self, path: str, methods: Sequence[str] = ("GET",)) -> Callable[[F], F]:

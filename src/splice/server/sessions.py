@@ -20,7 +20,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from splice.errors import InvalidParams, InvalidRequest, MethodNotFound
-from splice.protocol import jsonrpc, lifecycle, notifications, wire
+from splice.protocol import jsonrpc, lifecycle, notifications, questions, wire
 from splice.protocol.capabilities import ServerCapabilities
 from splice.protocol.narrow import narrow
 from splice.protocol.resources import RESOURCES_SUBSCRIBE, RESOURCES_UNSUBSCRIBE
@@ -48,9 +48,16 @@ def updated(uri: str) -> Change:
     return notifications.RESOURCE_UPDATED.name, uri
 
 
+def completed(id: str) -> Change:
+    """Name the completion of one elicitation."""
+    return questions.ELICITATION_COMPLETE.name, id
+
+
 def change_note(change: Change, meta: dict[str, Any] | None = None) -> jsonrpc.Notification:
     """Build the notification that tells of a change."""
     method, uri = change
+    if uri is not None and method == questions.ELICITATION_COMPLETE.name:
+        return jsonrpc.Notification(method, questions.ElicitationCompleteParams(elicitation_id=uri))
     if uri is not None:
         return jsonrpc.Notification(method, notifications.ResourceUpdatedParams(uri=uri, meta=meta))
     return jsonrpc.Notification(method, None if meta is None else notifications.ListChangedParams(meta=meta))
@@ -178,6 +185,19 @@ class Sessions(Extension[Call]):
         """Tell it no more."""
         for audience in self._audiences.values():
             audience.remove(session, (*LIST_CHANGES, *map(updated, session.subscriptions)))
+            audience.remove(session, map(completed, session.elicitations))
+
+    def expect(self, session: sessions.Session, id: str) -> None:
+        """Tell this session, and no other, when an elicitation is complete, if it does not wait for too many.
+
+        Raises `ValueError` for an id that another session waits for.
+        """
+        change, here = completed(id), self._here()
+        if here.get(change, {session}) != {session}:
+            raise ValueError(f"the id {id!r} is that of another client's elicitation: give each one of its own")
+        if session.ended is not None and len(session.elicitations) < MAX_SUBSCRIPTIONS:
+            session.elicitations.add(id)
+            here.add(session, [change])
 
     async def listen(self, call: Call) -> notifications.ListenResult:
         """Pass on the changes that were asked for, until the client closes the stream or the server stops."""
