@@ -213,12 +213,13 @@ class Slow(Hand):
 
     def __init__(self, caller: Caller) -> None:
         super().__init__(caller, Request(5, "tools/call", raw({"name": "run"})))
-        self.asked: dict[str, asyncio.Future[JSON]] = {}
+        self.asked: dict[str, asyncio.Future[Response]] = {}
         self.cancelled: list[str] = []
 
     async def ask(self, method: str, params: JSON) -> Response:
         await super().ask(method, params)
-        future = self.asked[method] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[Response] = asyncio.get_running_loop().create_future()
+        self.asked[method] = future
         try:
             return await future
         except asyncio.CancelledError:
@@ -295,7 +296,7 @@ async def test_questions_returned_are_asked_side_by_side_too(version: str) -> No
 
 
 @modern
-@pytest.mark.requirement(255)
+@pytest.mark.requirement(254)
 async def test_progress_only_grows_over_many_rounds_and_processes(version: str) -> None:
     def build() -> Server:
         server = Server("s", state_keys=[b"k" * 32])

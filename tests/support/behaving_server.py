@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from splice import Context, Image, InputRequired, Server, ToolError
+from splice import Ask, Context, Image, InputRequired, Server, ToolError
 from splice.types import ElicitParams
 
 
@@ -128,6 +128,11 @@ def add_questions(server: Server) -> None:
         second = await ctx.sample("Second?")
         third = await ctx.roots()
         return f"{first.data.name if first.accepted else '-'} {second.text} {len(third)} {count > 0}"
+
+    @server.tool
+    async def together(ctx: Context) -> str:
+        who, word, roots = await ctx.ask(Ask.form("Who are you?", Person), Ask.sample("Speak."), Ask.roots())
+        return f"{who.data.name} {word.text} {roots[0].uri}"
 
     @server.tool
     async def by_hand(ctx: Context) -> Any:

@@ -90,8 +90,7 @@ class Journal:
         digest = _digest(question)
         if self._run.setdefault(key, digest) != digest:
             raise LocalProtocolError(f"two questions have the key {key!r}: give each one of its own")
-        recorded = self.page.asked.get(key)
-        if recorded is not None and recorded != digest:
+        if self.page.asked.get(key, digest) != digest:
             self._forget_from(key)
         self.page.asked[key] = digest
         return self.answers.get(key)

@@ -43,9 +43,8 @@ def form_schema(model: type[Any] | dict[str, Any] | list[Any]) -> dict[str, Any]
         raise TypeError(f"{model!r} is not a form: declare a class with fields, or a choice, Literal[...]")
     if not isinstance(model, dict):
         return _form(cast("Any", model)).schema
-    flat = is_object(fields := model.get("properties")) and all(
-        is_object(each) and _is_field(each) for each in fields.values()
-    )
+    fields = model.get("properties")
+    flat = is_object(fields) and all(is_object(each) and _is_field(each) for each in fields.values())
     if model.get("type") != "object" or not flat:
         raise TypeError(f'{model} is not a form: a schema is {{"type": "object", "properties": {{...}}}}; {_HOLD}')
     _check_by(model)

@@ -95,8 +95,8 @@ _told: set[str] = set()
 class InputRequired(Struct, frozen=True):
     """Questions to the client, returned by a handler instead of a result. After the answers it runs again.
 
-    The next run finds the answers in `Context.answers` and `state` in `Context.state`. Needed only when several
-    questions shall be asked at once; otherwise the methods of `Context` are simpler.
+    The next run finds the answers in `Context.answers` and `state` in `Context.state`. `Context.ask` is simpler, where
+    no state has to be carried along.
     """
 
     requests: Mapping[str, Asked] = {}
