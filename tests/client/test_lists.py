@@ -237,7 +237,7 @@ async def test_a_list_that_changes_while_it_is_read_is_not_complete() -> None:
     async with Client(target) as client:
         async for _ in client.tools():
             await target.link.tell_all("notifications/tools/list_changed")
-        assert not client._calls.known.complete
+        assert not client._calls.cache.tools.complete
 
 
 async def test_results_are_checked_once_the_tool_has_been_listed() -> None:
@@ -258,8 +258,8 @@ async def test_results_are_checked_once_the_tool_has_been_listed() -> None:
 async def test_known_tools_are_forgotten_when_their_list_changes_whoever_else_is_told(extensions: Any) -> None:
     target = modern()
     async with Client(target, extensions=extensions) as client:
-        known = client._calls.known
+        known = client._calls.cache.tools
         await target.link.tell_all("notifications/prompts/list_changed")
-        assert client._calls.known is known
+        assert client._calls.cache.tools is known
         await target.link.tell_all("notifications/tools/list_changed")
-        assert client._calls.known is not known
+        assert client._calls.cache.tools is not known

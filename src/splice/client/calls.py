@@ -14,16 +14,17 @@ https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/pagina
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
-from typing import Annotated, Any, TypeAlias, TypedDict, TypeVar
+from typing import Annotated, Any, TypeAlias, TypedDict, TypeVar, cast
 
 import msgspec
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
-from splice.client import clocks, lists, notices
+from splice import errors
+from splice.client import clocks, notices
+from splice.client.cache import Cache, Keep, Key
 from splice.client.connection import Connection, Opening
 from splice.client.questions import OPTION_OF, Answers
-from splice.errors import HEADER_MISMATCH, HTTPRefused, MethodNotFound, RemoteProtocolError, RPCError, SessionLost
 from splice.protocol import lenient, questions, wire
 from splice.protocol.jsonrpc import Failure, Notification, RequestId, Response, error_of
 from splice.protocol.methods import UNREADABLE, Method
@@ -64,7 +65,9 @@ class RequestOptions(TypedDict, total=False):
     progress: Annotated[notices.OnProgress | None, Option(Callable, "a function, `def` or `async def`")]
     """Is called with how far it is, how far it goes and what is being done."""
     meta: Annotated[Mapping[str, Any] | None, Option(Mapping, wire.META_RULE, wire.is_meta)]
-    """More keys for the request's `_meta`."""
+    """More keys for the request's `_meta`. A result may depend on them: it is not kept, nor is a kept one returned."""
+    fresh: Annotated[bool, Option(bool, "True or False")]
+    """Ask the server for a list or a resource anew, whatever is kept. Everything else is always asked for."""
 
 
 REQUEST_OPTIONS = option_table(RequestOptions)
@@ -76,6 +79,7 @@ class Options(Struct, frozen=True):
     timeout: float | None = None
     progress: notices.OnProgress | None = None
     meta: Mapping[str, Any] | None = None
+    fresh: bool = False
     mirrored: Mapping[str, str] | None = None
     """Marked arguments for HTTP headers; None: not yet looked up."""
     hear: Hear | None = None
@@ -113,8 +117,7 @@ class Calls:
         """Kinds of result that extensions add."""
         self._remark = lenient.Remarks(log)
         self.answers = Answers(chapters)
-        self.known = lists.KnownTools()
-        """The tools seen last; replaced when their list has changed."""
+        self.cache = Cache()
         self.hear = opening.receiver.hear
         """Takes the notifications that belong to no request."""
         self.next_id = opening.next_id
@@ -128,9 +131,19 @@ class Calls:
         self.current()  # first: what fails at once leaves no timer behind, which would keep a closed client
         return clocks.Deadline(self.clocks, self.timeout if seconds is None else seconds, f"No answer to {what}")
 
-    async def request(self, row: Method[Any, R], params: Any, options: Options = NO_OPTIONS) -> R:
+    async def fetch(self, row: Method[Any, R], params: Any, key: Key, options: Options) -> tuple[R, bool]:
+        """Return a result that may be kept, and whether it was: then nothing is sent. Raises as `request` does."""
+        if options.meta or not self.current().facts.caching_hints:
+            return await self.request(row, params, options), False
+        kept = None if options.fresh else self.cache.get(key)
+        if kept is not None:
+            return cast("R", self._read(row, kept)), True
+        return await self.request(row, params, options, self.cache.keeper(key, fresh=options.fresh)), False
+
+    async def request(self, row: Method[Any, R], params: Any, options: Options = NO_OPTIONS, keep: Keep = None) -> R:
         """Send a request, answering what the server asks, until there is a result.
 
+        `keep` is given it, unless it depends on answers.
         Raises `RPCError` for an error response, `TransportError`, `RemoteProtocolError`, `Unanswered` for a question
         that nothing answers, and what a handler raises.
         """
@@ -138,17 +151,22 @@ class Calls:
             for seconds in WAIT_SECONDS:
                 response = await self.send(row, params, options)
                 if isinstance(response, Failure):
+                    if response.error.code == errors.INVALID_PARAMS:  # a list is old that gave the name or cursor
+                        self.cache.drop(row.name.partition("/")[0])
                     raise self._error(response)
                 result = self._read(row, response.result)
                 if not isinstance(result, questions.InputRequiredResult):
+                    if keep is not None:
+                        keep(response.result, result)
                     return result
+                keep = None
                 params.request_state, params.input_responses = result.request_state, None
                 if asked := result.input_requests:
                     with self.clocks.stopped():
                         params.input_responses = await self.answers.answer_all(asked, self.current().facts)
                 else:
                     await asyncio.sleep(seconds)
-        raise RemoteProtocolError(f"The server still has questions after {len(WAIT_SECONDS)} rounds of {row.name}")
+        raise errors.RemoteProtocolError(f"The server still asks after {len(WAIT_SECONDS)} rounds of {row.name}")
 
     async def send(self, row: Method[Any, Any], params: Any, options: Options, id: RequestId = 0) -> Response:
         """Send one request and wait for its response. When the server has forgotten the session: once more in another.
@@ -166,11 +184,11 @@ class Calls:
             outgoing = options.outgoing(row, params, connection, id or self.next_id(), options.hear or self.hear)
             try:
                 return await connection.link.exchange(outgoing)
-            except HTTPRefused as refused:
+            except errors.HTTPRefused as refused:
                 if not isinstance(refused.response, Failure):
                     raise
                 return refused.response
-            except SessionLost as error:
+            except errors.SessionLost as error:
                 if lost is not None or error.may_have_run:
                     raise
                 lost = connection
@@ -178,23 +196,23 @@ class Calls:
 
     async def _send_mirrored(self, params: Any, options: Options, *, again: bool = True) -> Response:
         """Call a tool with the headers that mirror its arguments; once more if they are not those that it wants."""
-        known = self.known
+        known = self.cache.tools
         if not known.complete:
             try:
                 async for _ in self.tools():
                     pass
-            except RPCError:  # the server lists no tools: there is nothing to know
+            except errors.RPCError:  # the server lists no tools: there is nothing to know
                 known.complete = True
         mirroring = replace(options, mirrored=known.headers(params.name, params.arguments))
         response = await self.send(TOOLS_CALL, params, mirroring)
-        if again and isinstance(response, Failure) and response.error.code == HEADER_MISMATCH:
-            self.known = lists.KnownTools()  # the schema may have changed
+        if again and isinstance(response, Failure) and response.error.code == errors.HEADER_MISMATCH:
+            self.cache.change("tools")  # the schema may have changed
             response = await self._send_mirrored(params, options, again=False)
         return response
 
     async def tools(self, options: Options = NO_OPTIONS) -> AsyncIterator[Tool]:
         """Yield all tools, and learn them."""
-        known, mirrors = self.known, self.current().mirrors
+        known, mirrors = self.cache.tools, self.current().mirrors
         async for tool in self.items(TOOLS_LIST, lambda page: known.learn(page.tools, mirrors=mirrors), options):
             yield tool
         known.complete = True
@@ -205,22 +223,43 @@ class Calls:
         Nothing where the server did not declare the list, or declared what it does not serve. Raises
         `RemoteProtocolError` for a list that never ends.
         """
-        if getattr(self.current().capabilities, row.name.partition("/")[0]) is None:
+        async for page in self._pages(row, options):
+            for item in of(page):
+                yield item
+
+    async def _pages(self, row: Method[Any, P], options: Options) -> AsyncIterator[P]:
+        """Yield the pages of a list. Kept ones are held back until the server has taken the cursor that ends them.
+
+        If it refuses that cursor, they are asked for anew.
+        """
+        kind = row.name.partition("/")[0]
+        if getattr(self.current().capabilities, kind) is None:
             return
         cursor: str | None = None
+        held: dict[str | None, P] = {}
         seen: set[str | None] = set()
         while cursor not in seen and len(seen) < MAX_PAGES:
             seen.add(cursor)
             try:
-                page = await self.request(row, wire.PageParams(cursor=cursor), options)
-            except MethodNotFound:
+                page, kept = await self.fetch(row, wire.PageParams(cursor=cursor), (kind, row.name, cursor), options)
+            except errors.MethodNotFound:
                 return  # it is declared, and not served
-            for item in of(page):
-                yield item
+            except errors.InvalidParams:
+                if not held:
+                    raise
+                options, cursor = replace(options, fresh=True), next(iter(held))
+                held, seen = {}, set()
+                continue
+            held[cursor] = page
             cursor = page.next_cursor
-            if cursor is None or not (cursor or self.current().facts.empty_cursor):
+            ends = cursor is None or not (cursor or self.current().facts.empty_cursor)
+            if ends or not kept:
+                for each in held.values():
+                    yield each
+                held = {}
+            if ends:
                 return
-        raise RemoteProtocolError(f"The pages of {row.name} never end")
+        raise errors.RemoteProtocolError(f"The pages of {row.name} never end")
 
     async def notify(self, note: Notification) -> None:
         """Send a notification. Raises `TransportError`."""
@@ -228,11 +267,11 @@ class Calls:
         with clocks.Deadline(self.clocks, self.timeout, f"{note.method} could not be sent"):
             try:
                 await connection.link.notify(note)
-            except SessionLost:
+            except errors.SessionLost:
                 await self._renew(connection)
                 await self.current().link.notify(note)
 
-    def _error(self, response: Failure) -> RPCError:
+    def _error(self, response: Failure) -> errors.RPCError:
         """Build the exception for an error response. If it says that we lack a capability, the text says how to get it.
 
         `message` stays what the server said.
@@ -251,7 +290,7 @@ class Calls:
         """Read a result, which may also be one of an extension's. Raises `RemoteProtocolError`."""
         try:
             result: R | None = row.read_result(raw)
-        except RemoteProtocolError:
+        except errors.RemoteProtocolError:
             result = None
         kind = result.result_type if isinstance(result, wire.Result) else _kind(raw)
         if kind is None or kind == "complete":
@@ -260,7 +299,7 @@ class Calls:
         asks = asks and is_version_of_requests(self.current().facts.version)
         other = questions.InputRequiredResult if asks else self._kinds.get(kind)
         if other is None:
-            raise RemoteProtocolError(f"The result of {row.name} is of type {kind!r}, which is not allowed there")
+            raise errors.RemoteProtocolError(f"The result of {row.name} is of type {kind!r}, which is not allowed here")
         read: R | questions.InputRequiredResult = replace(row, result=other).read_result(raw)
         return read
 

@@ -44,6 +44,7 @@ class Client:
     - `protocol` is ``auto``, ``legacy``, ``modern`` or a version;
     - `timeout` is how many seconds opening, or one call with all that it sets off, may take (60), None for ever;
       waiting for the user does not count;
+    - `cache=False` keeps no lists and resources, which otherwise are asked for again when they are no longer fresh;
     - `name` and `version`, or `info` with more, are how the client introduces itself;
     - `extensions` add methods that the server may call, notifications to be told of, and kinds of result.
     """
@@ -130,7 +131,7 @@ class Client:
         """
         params = CallToolParams(name=name, arguments=written(name, arguments or {}))
         result = await self._calls.request(TOOLS_CALL, params, _read(options))
-        self._calls.known.check(name, result)
+        self._calls.cache.check(name, result)
         return result
 
     # Resources.
@@ -155,9 +156,8 @@ class Client:
     async def read_resource(self, uri: str, **options: Unpack[RequestOptions]) -> ReadResourceResult:
         """Read a resource. Raises as `call_tool` does."""
         self._need("resources")
-        return await self._calls.request(
-            resources.RESOURCES_READ, resources.ReadResourceParams(uri=uri), _read(options)
-        )
+        row, params = resources.RESOURCES_READ, resources.ReadResourceParams(uri=uri)
+        return (await self._calls.fetch(row, params, ("resource", row.name, uri), _read(options)))[0]
 
     async def subscribe(self, uri: str, **options: Unpack[RequestOptions]) -> None:
         """Let `on_change` hear of changes of one resource, until the client is closed.

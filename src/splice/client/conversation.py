@@ -8,7 +8,7 @@ having been asked for comes in here too: questions and notifications.
 import asyncio
 import logging
 
-from splice.client import lists, notices, subscriptions, targets
+from splice.client import notices, subscriptions, targets
 from splice.client.calls import Calls
 from splice.client.clocks import FOR_EVER, Deadline
 from splice.client.connection import Connection, Opening
@@ -59,6 +59,7 @@ class Conversation:
         self._background = Background()
         self._notices = notices.Notices(on_log, on_change, extensions)
         self.calls = Calls(self._opening, (questions, *extensions), self.connection, self._renew)
+        self.calls.cache.keeps = options.get("cache", True)
         tells, back = on_change is not None, target.kind == "http"
         self.subscriptions = subscriptions.Subscriptions(self.calls, self._background, lists=tells, reconnects=back)
 
@@ -104,7 +105,7 @@ class Conversation:
             self._under_way.end(ConnectionClosed(CLOSED))
         async with self._leaving:
             self._opening.clocks.arm(FOR_EVER)
-            self.calls.known = lists.KnownTools()
+            self.calls.cache.clear()
             try:
                 await self.subscriptions.close()
                 await self._background.close()
@@ -146,10 +147,10 @@ class Conversation:
             if self._connection is not lost:
                 return
             self._connection = await self._opened()
+            self.calls.cache.clear()
             self._background.start(self._retire(lost))
         # What is announced may lose the session again: then it is not begun anew. It goes on when the caller gives up.
         if self._announcing is None or self._announcing.done():
-            self.calls.known = lists.KnownTools()
             self._announcing = self._background.start(self._announce())
             await asyncio.wait((self._announcing,))
 
@@ -184,8 +185,7 @@ class Conversation:
         if note.method == notifications.ACKNOWLEDGED.name:
             self.subscriptions.acknowledge(note)
             return
-        if note.method == notifications.TOOLS_CHANGED.name:
-            self.calls.known = lists.KnownTools()
+        self.calls.cache.hear(note)
         if note.method in notices.CHANGES and self._connection and not self.subscriptions.owns(note):
             log.warning("ignored a %s that belongs to no subscription", note.method)
             return

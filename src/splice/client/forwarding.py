@@ -61,12 +61,17 @@ async def forward(calls: Calls, request: Request, hear: Hear) -> Response:
     """Pass a request on and return the response to it. Raises `TransportError` and `LocalProtocolError`."""
     row = _NAMED.get(request.method) or Method(name=request.method, params=wire.Params, result=wire.Result)
     params = request.params if request.params is None or isinstance(request.params, Raw) else raw(request.params)
+
+    async def heard(note: Notification) -> None:
+        calls.cache.hear(note)
+        await hear(note)
+
     try:
         about = _ABOUT.read_params(params)
     except InvalidParams:  # the server is to refuse it
         about = _About()
     try:
-        response = await calls.send(row, about, _PassedOn(hear=hear, whole=params))
+        response = await calls.send(row, about, _PassedOn(hear=heard, whole=params))
     except InvalidParams as error:
         response = failure(request.id, error)
     response.id = request.id

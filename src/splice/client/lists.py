@@ -6,7 +6,6 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stream
 
 import logging
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 import msgspec
 from msgspec import Raw
@@ -24,7 +23,8 @@ class KnownTools:
     def __init__(self) -> None:
         self.complete = False
         """The whole list has been seen."""
-        self._promised: dict[str, dict[str, Any] | None] = {}
+        self._promised: dict[str, Raw | None] = {}
+        """Output schemas, written: those of the tools themselves belong to the user."""
         self._mirrored: dict[str, Designations] = {}
 
     def learn(self, tools: Iterable[Tool], *, mirrors: bool) -> list[Tool]:
@@ -33,7 +33,8 @@ class KnownTools:
         for tool in tools:
             try:
                 self._mirrored[tool.name] = header_parameters(tool.input_schema) if mirrors else {}
-                self._promised[tool.name] = tool.output_schema
+                promised = tool.output_schema
+                self._promised[tool.name] = None if promised is None else Raw(msgspec.json.encode(promised))
                 good.append(tool)
             except Exception as error:  # noqa: BLE001 - whatever one server wrote, the other tools can be used
                 why = error if isinstance(error, ValueError) else repr(error)

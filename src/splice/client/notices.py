@@ -35,8 +35,8 @@ class Change(Struct, frozen=True):
 
 _CHANGES: dict[str, methods.Note[Any]] = {**notifications.LISTS, "resource": notifications.RESOURCE_UPDATED}
 
-CHANGES = frozenset(row.name for row in _CHANGES.values())
-"""The notifications that a client hears because it asked for them."""
+CHANGES = {row.name: kind for kind, row in _CHANGES.items()}
+"""The notifications that a client hears because it asked for them, and what has changed."""
 
 OnLog: TypeAlias = Callable[[notifications.LogParams], Awaitable[None] | None]
 OnChange: TypeAlias = Callable[[Change], Awaitable[None] | None]

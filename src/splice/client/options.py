@@ -39,6 +39,7 @@ class ClientOptions(TypedDict, total=False):
     on_change: Annotated[notices.OnChange | None, _FUNCTION]
     protocol: Annotated[str, _TEXT]
     timeout: Annotated[float | None, calls.TIMEOUT]
+    cache: Annotated[bool, Option(bool, "True or False")]
     info: Annotated[Implementation | None, Option(Implementation, "an Implementation; name= and version= make one")]
     name: Annotated[str | None, _TEXT]
     version: Annotated[str | None, _TEXT]

@@ -79,6 +79,7 @@ class Listening:
                     error = jsonrpc.error_of(response)
             except MCPError as failed:
                 error = failed
+            self._of.calls.cache.clear()  # changes may go by unheard
             if not self._honoured.done() or not self._of.reconnects or isinstance(error, RPCError):
                 log.info("hearing of changes has ended: %s", error)
                 return error
@@ -126,6 +127,7 @@ class Subscriptions:
             if honoured is not None and uri not in (honoured.resource_subscriptions or ()):
                 del self._uris[uri]
                 raise LocalProtocolError(f"{server.server_name} does not tell when {uri} changes")
+        self.calls.cache.drop("resource", uri)  # it may have changed before anybody told
 
     async def remove(self, uri: str, options: Options = NO_OPTIONS) -> None:
         """Hear no more of a resource. Raises what a request raises."""

@@ -97,6 +97,8 @@ class Facts(Struct, frozen=True, kw_only=True):
     """Structured content may be any JSON value, not only an object."""
     empty_cursor: Annotated[bool, Since(V2026_07_28)]
     """An empty cursor is one like any other; before, some servers end a list with it."""
+    caching_hints: Annotated[bool, Since(V2026_07_28)]
+    """Results say for how long they may be kept."""
     deprecations: Annotated[bool, Since(V2026_07_28)]
     """Sampling, roots and log messages to clients are deprecated."""
     codes: dict[int, int]

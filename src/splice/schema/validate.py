@@ -167,7 +167,7 @@ class Validator:
             yield Problem(tuple(whole.instance_path), f"{expected}, got {cut(_json(whole.instance), MAX_VALUE)}")
 
 
-def validator(schema: dict[str, Any] | bool, *, formats: bool = False) -> Validator:
+def validator(schema: dict[str, Any] | bool | msgspec.Raw, *, formats: bool = False) -> Validator:
     """Give the validator for a schema: the same one for an equal schema, for the 512 used last."""
     return _cached(msgspec.json.encode(schema), formats)
 
