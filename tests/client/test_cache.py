@@ -20,6 +20,7 @@ from client.scripted import (
     forever,
     legacy,
     modern,
+    raising,
     returning,
     until,
 )
@@ -37,7 +38,7 @@ from splice.errors import (
 )
 from splice.protocol.jsonrpc import Request, raw
 from splice.protocol.resources import RESOURCES_READ, ReadResourceParams
-from splice.protocol.wire import Result
+from splice.protocol.wire import CacheableResult, Result
 from splice.rules.extensions import Extension
 from splice.types import PromptReference, Tool
 from transports.raw_http import Visit, raw_server
@@ -204,6 +205,20 @@ async def test_what_was_asked_for_anew_is_kept() -> None:
     assert seen == ["1", "2", "2"]
 
 
+async def test_what_cannot_be_asked_for_anew_is_not_kept_any_longer() -> None:
+    """An answer that is old by now would hide that the server has failed."""
+    target = modern(**answers(**MINUTE))
+    good = target.methods[READ]
+    async with Client(target) as client:
+        await use(client, READ)
+        target.methods[READ] = raising(InternalError("no"))
+        for fresh in (True, False):
+            with pytest.raises(InternalError):
+                await use(client, READ, fresh=fresh)
+        target.methods[READ] = good
+        assert await use(client, READ) == "2"
+
+
 @pytest.mark.requirement(329)
 async def test_another_request_is_another_result() -> None:
     target = modern(**answers(**MINUTE))
@@ -229,10 +244,10 @@ async def test_what_a_user_does_to_a_result_harms_nobody_else() -> None:
         assert tool.output_schema
         tool.input_schema["type"] = "changed"
         tool.output_schema.clear()
-        (again,) = await client.list_tools()
-        assert (again.input_schema, again.output_schema) == ({"type": "object"}, schema)
         with pytest.raises(RemoteProtocolError, match="does not fit"):
             await client.call_tool("n")
+        (again,) = await client.list_tools()
+        assert (again.input_schema, again.output_schema) == ({"type": "object"}, schema)
 
 
 async def test_what_has_to_be_mended_is_mended_again(caplog: pytest.LogCaptureFixture) -> None:
@@ -272,11 +287,16 @@ class Later(Result, kw_only=True):
     ttl_ms: int | None = None
 
 
-async def test_a_result_of_another_kind_is_not_kept() -> None:
+class Sooner(CacheableResult, kw_only=True):
+    """Another one, which is like those that are kept."""
+
+
+@pytest.mark.parametrize("kind", [Later, Sooner])
+async def test_a_result_of_another_kind_is_not_kept(kind: type[Result]) -> None:
     target = modern(resources__read=returning({"resultType": "com.example/later", **MINUTE}))
-    async with Client(target, extensions=[Extension("com.example/x", results={"com.example/later": Later})]) as client:
+    async with Client(target, extensions=[Extension("com.example/x", results={"com.example/later": kind})]) as client:
         for _ in range(2):
-            assert isinstance(await client.read_resource("x://a"), Later)
+            assert type(await client.read_resource("x://a")) is kind
     assert len(target.calls(READ)) == 2
 
 

@@ -44,6 +44,7 @@ TABLE = {
     "bad_arguments_are_results": "---xx",
     "any_structured_content": "----x",
     "empty_cursor": "----x",
+    "caching_hints": "----x",
     "deprecations": "----x",
 }
 """One character per version, oldest first."""
