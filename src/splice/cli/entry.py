@@ -44,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         return complete(instruction)
     options = words[: words.index("--") if "--" in words else None]
-    debug, json = "--debug" in options, "--json" in options
+    debug, json = not {"--debug", "--dev"}.isdisjoint(options), "--json" in options
     try:
         code = _dispatch(words)
         sys.stdout.flush()

@@ -45,13 +45,18 @@ def load_server(target: str) -> Server:
 
 
 def run_file(target: str) -> None:
-    """Serve the server in a file on stdin and stdout; tell who waits at a terminal what this is."""
+    """Serve the server in a file on stdin and stdout."""
     server = load_server(target)
+    greet(server, target)
+    serve(server.run)
+
+
+def greet(server: Server, target: str) -> None:
+    """Tell who waits at a terminal what this is."""
     if sys.stdin.isatty():
         print(
             f"{server.name} waits for a client on stdin. Try: splice list {target} (Ctrl-C ends this)", file=sys.stderr
         )
-    serve(server.run)
 
 
 def serve(run: Callable[..., None], *given: Any, **options: Any) -> None:

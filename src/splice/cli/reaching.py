@@ -41,8 +41,9 @@ class Reach(TypedDict):
     debug: bool
 
 
-def files(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
+def files(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Let the shell complete a TARGET as the file that it may be."""
+    del context, parameter
     return [CompletionItem(incomplete, type="file")]
 
 

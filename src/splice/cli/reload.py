@@ -10,6 +10,7 @@ ends when its calls are done. A child that does not start changes nothing.
 
 import asyncio
 import os
+from collections.abc import Sequence
 from itertools import count
 from typing import Any
 
@@ -99,8 +100,8 @@ class Child:
 class Line:
     """The server behind one session, or behind all that belongs to none. It is the `Receiver` of its children."""
 
-    def __init__(self, target: str, session: Session | None) -> None:
-        self._target = target
+    def __init__(self, command: Sequence[str], session: Session | None) -> None:
+        self._command = command
         self._session = session
         self._child: Child | None = None
         """The one that is given what comes."""
@@ -259,8 +260,7 @@ class Line:
 
     async def _started(self) -> Child:
         """Start a child, and tell it what the session has told. Raises `MCPError` and `TimeoutError`."""
-        command = this_splice("run", self._target, "--debug")
-        link = await StdioServer(*command, env=_environment(), on_stderr=_show).connect(self)
+        link = await StdioServer(*self._command, env=_environment(), on_stderr=_show).connect(self)
         child = Child(link)
         try:
             async with asyncio.timeout(START_SECONDS):
@@ -290,8 +290,9 @@ class Line:
 class Front(Service):
     """Stands in front of the server in `target`, and replaces it when a file changes."""
 
-    def __init__(self, target: str) -> None:
+    def __init__(self, target: str, *, dev: bool = False) -> None:
         self._target = target
+        self._command = this_splice("run", target, "--debug", *["--dev"] * dev)
         self._root = root_of(target)
         self._seen = look(self._root)
         self._lines: dict[int, Line] = {}
@@ -307,7 +308,7 @@ class Front(Service):
         session = exchange.sender.session
         line = self._lines.get(id(session))
         if line is None:
-            line = self._lines[id(session)] = Line(self._target, session)
+            line = self._lines[id(session)] = Line(self._command, session)
             if session is not None:
                 session.ended = self._end
         return await line.pass_on(exchange)
