@@ -16,6 +16,9 @@ from cli.odd_server import OPENED, TOOL, case
 from splice.cli.commands import COMMANDS
 from splice.cli.doctor_rungs import MAX_DETAILS
 from splice.cli.outcomes import FAILED, OK, USAGE
+from splice.types import VERSIONS
+from support import limited_server
+from support.listening import listening
 from transports.certificates import make_certificates
 from transports.raw_http import Visit, raw_server
 
@@ -354,18 +357,60 @@ async def test_a_server_that_fails_at_what_it_does_not_know_may_work_all_the_sam
     assert f"the server answered HTTP {status}" in rungs(done)["opening"]["text"]
 
 
-async def test_the_transport_of_the_first_revision_is_named(splice: Splice) -> None:
+@pytest.mark.parametrize("status", [400, 404, 405])
+async def test_the_transport_of_the_first_revision_is_named(splice: Splice, status: int) -> None:
     async def answer(visit: Visit) -> None:
         if visit.method == "POST":
-            await visit.reply(405)
+            await visit.reply(status, b"Not here", content_type="text/plain")
         else:
             await visit.begin_stream()
             await visit.event({"endpoint": "/messages"})
 
     async with raw_server(answer) as server:
         found = rungs(await examined(splice, server.url, "--timeout", "5"))
-    assert found["HTTP"]["status"] == "warning"
-    assert "HTTP+SSE" in found["HTTP"]["details"][0]
+    assert (found["HTTP"]["status"], found["HTTP"]["advice"]) == ("ok", None)
+    assert found["HTTP"]["text"] == (
+        f"status {status}, but a GET opens a stream: HTTP+SSE, the transport of the first revision"
+    )
+
+
+@pytest.mark.parametrize("protocol", ["auto", "2024-11-05"])
+async def test_a_server_on_the_transport_of_the_first_revision_is_well(splice: Splice, protocol: str) -> None:
+    async with listening(limited_server.build(VERSIONS[:1]).http_app(sse=True)) as url:
+        done = await examined(splice, url.replace("/mcp", "/sse"), "--protocol", protocol)
+    assert (done.code, set(statuses(done).values())) == (OK, {"ok"})
+    assert "HTTP+SSE" in rungs(done)["HTTP"]["text"]
+    assert rungs(done)["opening"]["text"].startswith("legacy: opened by initialize")
+    assert rungs(done)["version"]["text"] == "2024-11-05"
+
+
+@pytest.mark.parametrize("spoken", [VERSIONS[:1], VERSIONS[1:3], VERSIONS[-1:]])
+async def test_a_server_limited_to_some_versions_is_well(splice: Splice, spoken: tuple[str, ...]) -> None:
+    async with listening(limited_server.build(spoken).http_app()) as url:
+        done = await examined(splice, url)
+    assert (done.code, set(statuses(done).values())) == (OK, {"ok"})
+    assert rungs(done)["HTTP"]["text"].endswith("an MCP endpoint")
+    assert rungs(done)["version"]["text"] == spoken[-1]
+
+
+@pytest.mark.parametrize(
+    ("spoken", "protocol", "why"),
+    [
+        (VERSIONS[:1], "modern", "it wants `initialize`, but protocol= allows"),
+        (VERSIONS[:1], "2025-06-18", "answered the handshake with protocol version '2024-11-05'"),
+        (VERSIONS[-1:], "legacy", "Unsupported protocol version"),
+    ],
+)
+def test_a_version_that_was_asked_for_and_is_not_spoken(
+    splice: Splice, spoken: tuple[str, ...], protocol: str, why: str
+) -> None:
+    program = [sys.executable, str(limited_server.__file__), *spoken]
+    last = broken(splice("doctor", "--json", "--protocol", protocol, "--", *program))
+    assert last["name"] == "opening"
+    assert why in last["text"]
+    assert last["advice"] == (
+        f"the server does not speak what --protocol {protocol} asks for; without it, they come to terms by themselves"
+    )
 
 
 async def test_a_server_that_does_not_answer(splice: Splice) -> None:

@@ -65,7 +65,7 @@ async def _climb(target: Target, ladder: Ladder, reach: Reach) -> None:
             await doctor_web.climb(target.place, ladder, seconds)
         else:
             _find(target.place, ladder)
-        await _open(client, watch, target, ladder)
+        await _open(client, watch, target, ladder, reach["protocol"])
     except Broken:
         return
     try:
@@ -97,7 +97,7 @@ def _find(child: StdioServer, ladder: Ladder) -> None:
         rung.text = f"{found}, called as: {shlex.join(child.command)[:_SHOWN]}"
 
 
-async def _open(client: Client, watch: Watch, target: Target, ladder: Ladder) -> None:
+async def _open(client: Client, watch: Watch, target: Target, ladder: Ladder, protocol: str) -> None:
     """Connect and come to terms. Raises `Broken`."""
     is_child = isinstance(target.place, StdioServer)
     rung, began, broken = Rung("opening"), perf_counter(), None
@@ -107,7 +107,9 @@ async def _open(client: Client, watch: Watch, target: Target, ladder: Ladder) ->
     except (MCPError, OSError, ValueError) as error:
         why = told(error).removeprefix(safe(target.place.name)).lstrip(" :")
         said = target.stderr.about(why) if is_child else ""
-        broken = Broken(f"{why}\nthe last it wrote to stderr:\n{said}" if said else why, _advice(watch, target))
+        broken = Broken(
+            f"{why}\nthe last it wrote to stderr:\n{said}" if said else why, _advice(watch, target, protocol)
+        )
         rung.break_(broken)
     rung.seconds = perf_counter() - began
     if is_child:
@@ -121,9 +123,12 @@ async def _open(client: Client, watch: Watch, target: Target, ladder: Ladder) ->
         raise broken
 
 
-def _advice(watch: Watch, target: Target) -> str:
+def _advice(watch: Watch, target: Target, protocol: str) -> str:
     """Say what to do about a server that one cannot come to terms with."""
     if any(isinstance(asked.outcome, Response) for asked in watch.asked[-1:]):
+        if protocol != "auto":
+            asked = f"what --protocol {protocol} asks for"
+            return f"the server does not speak {asked}; without it, they come to terms by themselves"
         return "it answers, but client and server do not agree: try --protocol legacy, or update the server"
     if not isinstance(target.place, StdioServer):
         return "the server's own log should say why; --protocol legacy tries it another way"

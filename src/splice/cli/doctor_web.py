@@ -56,6 +56,10 @@ _REFUSALS = {
 """Statuses that say all: what they mean, and what to do."""
 
 
+_NO_POST = (404, 405)
+"""Statuses of a URL that takes no POST, whatever the body says."""
+
+
 class Place(NamedTuple):
     """Where a connection goes: to the server, or to the proxy that the environment names."""
 
@@ -206,7 +210,10 @@ async def _judge(endpoint: Endpoint, response: HTTPResponse, body: bytes, rung: 
         challenge = response.header("www-authenticate")
         said = f"\nit says: {challenge}" if challenge else ""
         raise Broken(f"{rung.text}: {why}{said}", advice)
-    if _is_message(response, body):
+    is_message = _is_message(response, body)
+    if 400 <= status < 500 and (status in _NO_POST or not is_message) and await _is_old(endpoint):
+        rung.text = f"status {status}, but a GET opens a stream: HTTP+SSE, the transport of the first revision"
+    elif is_message:
         rung.text += ": an MCP endpoint"
     elif status == 500 or (status == 400 and "html" not in response.media_type):
         rung.warn(
@@ -214,8 +221,6 @@ async def _judge(endpoint: Endpoint, response: HTTPResponse, body: bytes, rung: 
             *_quoted(body),
             advice="a server should answer what it does not know with a JSON-RPC error",
         )
-    elif status >= 400 and await _is_old(endpoint):
-        rung.warn("it takes no POST here: this is the HTTP+SSE transport of the first revision", advice="update it")
     else:
         why = "\n".join([f"{rung.text}: this is no MCP endpoint", *_quoted(body)])
         raise Broken(why, "check the path of the URL: it often ends in /mcp")
