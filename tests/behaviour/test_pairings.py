@@ -20,6 +20,8 @@ from support.listening import listening
 
 SHORT = dict(zip(("24", "03", "06", "11", "26"), VERSIONS, strict=True))
 
+PATHS = {"http": "/mcp", "sse": "/sse"}
+
 SERVERS: dict[str, list[str]] = {
     **{short: [version] for short, version in SHORT.items()},
     "24-11": list(VERSIONS[:-1]),
@@ -45,6 +47,14 @@ OUTCOMES = """
 """A version: that is spoken. `>` and a version: the server offers that in the place of the one that was pinned.
 `refused`: the server has nothing to offer. `never`: the client does not shake hands, which is all that would help."""
 
+OVER_SSE = """
+            26      03+26  all
+    26      never   never  never
+    auto    refused 03     11
+    modern  never   never  never
+"""
+"""Where HTTP+SSE differs: a request that names its own version belongs to the other endpoint, so all shake hands."""
+
 ERRORS: dict[str, tuple[type[MCPError], str]] = {
     ">": (RemoteProtocolError, "protocol version '{offered}'; we speak {wanted} there"),
     "refused": (
@@ -58,18 +68,25 @@ ERRORS: dict[str, tuple[type[MCPError], str]] = {
 }
 
 
-def cells() -> list[tuple[str, str, str]]:
-    """Read the table: client, server, outcome."""
-    head, *rows = (line.split() for line in OUTCOMES.strip().splitlines())
+def cells(table: str = OUTCOMES) -> list[tuple[str, str, str]]:
+    """Read a table: client, server, outcome."""
+    head, *rows = (line.split() for line in table.strip().splitlines())
     return [(client, server, each) for client, *row in rows for server, each in zip(head, row, strict=True)]
+
+
+def cells_over_sse() -> list[tuple[str, str, str]]:
+    """Read both tables."""
+    different = {(client, server): outcome for client, server, outcome in cells(OVER_SSE)}
+    return [(client, server, different.get((client, server), outcome)) for client, server, outcome in cells()]
 
 
 @asynccontextmanager
 async def connected(transport: str, server: str, **options: Any) -> AsyncIterator[Client]:
     """Open a client of a new server that is limited to some versions."""
     options, spoken = {"timeout": 5.0, **options}, SERVERS[server]
-    if transport == "http":
-        async with listening(limited_server.build(spoken).http_app()) as url, Client(url, **options) as client:
+    if transport in ("http", "sse"):
+        app = limited_server.build(spoken).http_app(sse=transport == "sse")
+        async with listening(app) as url, Client(url.replace("/mcp", PATHS[transport]), **options) as client:
             yield client
         return
     program = StdioServer(sys.executable, str(Path(limited_server.__file__)), *spoken)
@@ -79,12 +96,22 @@ async def connected(transport: str, server: str, **options: Any) -> AsyncIterato
 
 def test_the_table_is_complete() -> None:
     assert {(client, server) for client, server, _ in cells()} == {(c, s) for c in CLIENTS for s in SERVERS}
-    assert {outcome.rstrip("0123456789") for *_, outcome in cells()} <= {"", *ERRORS}
+    assert {outcome.rstrip("0123456789") for *_, outcome in cells() + cells_over_sse()} <= {"", *ERRORS}
 
 
 @pytest.mark.requirement(65, 66, 67, 73, 81, 82, 83, 84, 85, 87)
 @pytest.mark.parametrize(("client", "server", "outcome"), cells())
 async def test_they_come_to_terms_or_say_why_not(client: str, server: str, outcome: str, transport: str) -> None:
+    await come_to_terms(client, server, outcome, transport)
+
+
+@pytest.mark.requirement(516, 517, 518)
+@pytest.mark.parametrize(("client", "server", "outcome"), cells_over_sse())
+async def test_so_they_do_over_http_sse(client: str, server: str, outcome: str) -> None:
+    await come_to_terms(client, server, outcome, "sse")
+
+
+async def come_to_terms(client: str, server: str, outcome: str, transport: str) -> None:
     wanted = CLIENTS[client]
     if outcome in SHORT:
         async with connected(transport, server, protocol=wanted) as opened:
