@@ -122,11 +122,14 @@ async def test_each_line_that_comes_before_a_question_is_shown_once(
     async with asyncio.timeout(LIMIT_SECONDS), running.client(*options, protocol=protocol) as client:
         for tool in ["in_a_function", *(each.name for each in await client.list_tools())]:
             assert not (await client.call_tool(tool)).is_error, tool
-        await client.read_resource("shop://tea")
+        for uri in ("shop://tea", "shop://a%0Ab", "shop://a\x1b[31m"):  # one handler
+            await client.read_resource(uri)
         await client.get_prompt("greet")
+    assert b"\x1b" not in running.stderr
     found = [(name, int(line), source) for _, name, _, line, _, source in running.warnings]
     assert sorted({each[1:] for each in found}) == WARNED
     assert len(set(found)) == len(found)
+    assert [name for name, *_ in found if name.startswith("shop:")] == ["shop://tea"]
     shared = [name for name, _, source in found if source == WARNED[0][1]]
     assert shared == ["in_a_function", "in_the_same_function"]
     assert {file for _, _, file, *_ in running.warnings} == {str(running.path)}

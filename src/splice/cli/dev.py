@@ -21,6 +21,7 @@ from msgspec.structs import replace
 
 from splice import Answer, Call, Context, InputRequired, Server
 from splice.cli import effects
+from splice.cli.text import one_line
 from splice.rules.eras import Suspend
 from splice.server.running import serving
 from splice.server.service import ChapterService
@@ -67,9 +68,10 @@ class Watch:
         if not call.row.may_ask:
             return await proceed(call)
         task, era = cast("asyncio.Task[Any]", asyncio.current_task()), call.era
-        run, handler = Run(task), f"{call.row.name} {call.row.name_in(call.params)}"
-        task.set_name(handler)  # asyncio shows it when a handler blocks the event loop
-        warn = partial(self._warn, handler, run)
+        run, name = Run(task), one_line(f"{call.row.name} {call.row.name_in(call.params)}")
+        task.set_name(name)  # asyncio shows it when a handler blocks the event loop
+        # Many URIs may have one handler: a template's.
+        warn = partial(self._warn, name if call.row.named_by == "name" else call.row.name, name, run)
         call.era = cast("Any", _Asking(era, warn))
         try:
             with _current(run):
@@ -80,12 +82,12 @@ class Watch:
             warn()
         return result
 
-    def _warn(self, handler: str, run: Run) -> None:
-        for line, what in run.effects.items():
+    def _warn(self, handler: str, name: str, run: Run) -> None:
+        for line, what in tuple(run.effects.items()):  # threads may add to them
             if (handler, line) not in self._told:
                 self._told.add((handler, line))
                 source = linecache.getline(line.file, line.number).strip()
-                log.warning(WARNING, handler, what, line.file, line.number, line.function, source)
+                log.warning(WARNING, name, what, line.file, line.number, line.function, source)
 
 
 class _Asking:
