@@ -22,7 +22,6 @@ from msgspec.structs import replace
 from splice import Answer, Call, Context, InputRequired, Server
 from splice.cli import effects
 from splice.cli.text import one_line
-from splice.rules.eras import Suspend
 from splice.server.running import serving
 from splice.server.service import ChapterService
 
@@ -91,7 +90,7 @@ class Watch:
 
 
 class _Asking:
-    """An era that says when a client has to be asked: all questions of a handler pass here, in all versions."""
+    """An era that says when a client has to be asked: what lacks an answer passes here, in all versions."""
 
     def __init__(self, era: Any, tell: Callable[[], None]) -> None:
         self._era = era
@@ -100,16 +99,10 @@ class _Asking:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._era, name)
 
-    def ask(self, *question: Any) -> Any:
-        """Find the answer, or ask."""
-        try:
-            answer = self._era.ask(*question)
-        except Suspend:
-            self._tell()
-            raise
-        if answer is None:
-            self._tell()
-        return answer
+    def suspend(self, *asked: Any) -> None:
+        """Warn, and do what the version wants."""
+        self._tell()
+        self._era.suspend(*asked)
 
 
 def watch() -> None:
