@@ -48,24 +48,31 @@ class MCPError(Exception):
 class TransportError(MCPError):
     """Bytes could not be moved."""
 
+    may_have_run: bool = True
+    """The request may have been carried out. If not, sending it again does no harm."""
+    retry_after: float = 0.0
+    """How many seconds the server asks to wait before."""
+
 
 class ConnectionClosed(TransportError):
     """The peer is gone; every pending request fails with this."""
 
 
 class ConnectFailed(ConnectionClosed):
-    """The server was never reached: no such program, address or host, or nothing listens there."""
+    """The server was never reached: no such program, address or host, nothing listens there, or it was gone before."""
+
+    may_have_run = False
 
 
 class SessionLost(ConnectionClosed):
     """The server has forgotten the session, and a new one too, or a call was running in it. Up to 2025-11-25 only."""
 
+    may_have_run = False
+
     def __init__(self, message: str, status: int = 404) -> None:
         super().__init__(message)
         self.status = status
         """The HTTP status that said so."""
-        self.may_have_run = False
-        """The server had begun to answer, so that the call must not be repeated by itself."""
 
 
 class HTTPRefused(TransportError):
@@ -76,7 +83,8 @@ class HTTPRefused(TransportError):
         self.status = status
         """The HTTP status."""
         self.response = response
-        """The JSON-RPC error in the body of a 5xx, a `Failure`. It answers this request only; None: there was none."""
+        """The JSON-RPC error in the body of a 5xx, or of a 429, a `Failure`. It answers this request only; None: there
+        was none."""
 
 
 class RequestTimeout(TransportError):

@@ -6,7 +6,15 @@ from typing import Any
 import pytest
 
 from splice import Client, HTTPServer
-from splice.errors import ConnectFailed, ConnectionClosed, HTTPRefused, RequestTimeout, SessionLost
+from splice.errors import (
+    ConnectFailed,
+    ConnectionClosed,
+    HTTPRefused,
+    RemoteProtocolError,
+    RequestTimeout,
+    RPCError,
+    SessionLost,
+)
 from transports.raw_http import RawServer, Visit, raw_server, until
 
 DONE = {"content": [{"type": "text", "text": "done"}]}
@@ -279,3 +287,88 @@ async def test_nothing_secret_is_shown() -> None:
     for caught in (refused, failed):
         assert "s3cr3t" not in str(caught.value)
         assert server.url in str(caught.value)
+
+
+# A server that is too busy.
+
+
+class Busy:
+    """A modern server that refuses a method a number of times, then answers."""
+
+    def __init__(self, status: int, times: int, *, answered: bool = False, **headers: str) -> None:
+        self.status = status
+        self.times = times
+        self.answered = answered
+        self.headers = headers
+
+    async def __call__(self, visit: Visit) -> None:
+        message = visit.message
+        if message["method"] == "server/discover":
+            await visit.result({"supportedVersions": ["2026-07-28"], "capabilities": {}})
+        elif self.times and message["method"] != "tools/list":
+            self.times -= 1
+            error = {"jsonrpc": "2.0", "id": message["id"], "error": {"code": 429, "message": "too many"}}
+            await visit.json(error if self.answered else {}, self.status, **self.headers)
+        else:
+            await visit.result(DONE)
+
+
+@pytest.mark.parametrize("answered", [True, False])
+@pytest.mark.parametrize("status", [429, 503])
+async def test_a_busy_server_is_asked_again_where_it_says_when(status: int, answered: bool) -> None:
+    busy = Busy(status, 2, answered=answered, retry_after="0")
+    async with asyncio.timeout(10), raw_server(busy) as server, Client(server.url, retries=2) as client:
+        assert (await client.call_tool("t")).text == "done"
+        assert len(server.seen("tools/call")) == 3
+
+
+@pytest.mark.parametrize("wait", [None, "61", "-1", "1e5", "soon", "٣", "9" * 200, "Wed, 21 Oct 2026 07:28:00 GMT"])
+async def test_a_busy_server_that_names_no_time_or_a_long_one_is_not_waited_for(wait: str | None) -> None:
+    busy = Busy(429, 1)
+    busy.headers = {} if wait is None else {"retry_after": wait}
+    async with asyncio.timeout(2), raw_server(busy) as server, Client(server.url, retries=5) as client:
+        with pytest.raises(HTTPRefused, match="HTTP 429"):
+            await client.call_tool("t")
+        assert len(server.seen("tools/call")) == 1
+
+
+@pytest.mark.parametrize(("retries", "calls"), [(0, 1), (1, 2)])
+async def test_what_a_busy_server_says_in_the_end_is_raised(retries: int, calls: int) -> None:
+    busy = Busy(429, 9, answered=True, retry_after="0")
+    async with asyncio.timeout(10), raw_server(busy) as server, Client(server.url, retries=retries) as client:
+        with pytest.raises(RPCError, match="too many"):
+            await client.call_tool("t")
+        assert len(server.seen("tools/call")) == calls
+
+
+async def test_a_busy_server_is_waited_for_no_longer_than_the_call_may_take() -> None:
+    busy = Busy(503, 1, retry_after="30")
+    async with asyncio.timeout(5), raw_server(busy) as server, Client(server.url, retries=5) as client:
+        with pytest.raises(RequestTimeout):
+            await client.call_tool("t", timeout=0.1)
+        waiting = asyncio.ensure_future(client.call_tool("t"))
+        busy.times = 1
+        await until(lambda: len(server.seen("tools/call")) == 2)
+        await client.close()
+        with pytest.raises(ConnectionClosed, match=r"is closed|was closed"):
+            await waiting
+
+
+@pytest.mark.parametrize("stream", [True, False])
+async def test_a_message_over_the_limit_names_the_option(stream: bool) -> None:
+    async def large(visit: Visit) -> None:
+        if visit.message["method"] == "server/discover":
+            await visit.result({"supportedVersions": ["2026-07-28"], "capabilities": {}})
+        elif stream:
+            await visit.begin_stream()
+            await visit.event({"id": visit.message["id"], "result": {"content": [], "x": "x" * 5000}})
+        else:
+            await visit.result({"content": [], "x": "x" * 5000})
+
+    async with raw_server(large) as server:
+        for target in (server.url, HTTPServer(server.url)):
+            async with asyncio.timeout(5), Client(target, max_message=5000) as client:
+                with pytest.raises(RemoteProtocolError, match=r"5000 bytes; Client\(\.\.\., max_message=\) sets it"):
+                    await client.call_tool("t")
+            async with asyncio.timeout(5), Client(target) as client:
+                assert (await client.call_tool("t")).content == []

@@ -10,68 +10,12 @@ from typing import Any
 
 import pytest
 
+from client.rude import Rude, process_of
 from splice import Client
 from splice.client import connection
 from splice.errors import ConnectionClosed, RemoteProtocolError, RequestTimeout
 from splice.transports.stdio import client as stdio_client
 from support.waiting import until
-
-PROGRAM = r"""
-import json, os, sys, time
-plan, count = json.loads(sys.argv[1]), sys.argv[2]
-sys.stderr.write("began\n")
-RESULTS = {
-    "server/discover": {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}},
-    "initialize": {
-        "protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}
-    },
-    "tools/call": {"content": [{"type": "text", "text": "done"}]},
-    "tools/list": {"tools": []},
-}
-with open(count, "a") as file:
-    file.write("x")
-if plan.get("") == "die":
-    sys.exit("cannot begin")
-for line in sys.stdin:
-    message = json.loads(line)
-    do = plan.get(message["method"], "answer")
-    if do == "die":
-        sys.stderr.write("died of " + message["method"] + "\n")
-        sys.exit(7)
-    if do == "corpse":  # as `mcp` up to 1.9 does of an unknown method: silent, and dead at the next line
-        sys.stdin.readline()
-        sys.exit(1)
-    if "id" not in message or do == "silence":
-        continue
-    if do in ("junk", "babble"):
-        print("Hello, I am a server!")
-        sys.stdout.flush()
-    if do == "babble":
-        continue
-    if do == "refuse":
-        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32601, "message": "no"}}))
-    else:
-        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": RESULTS[message["method"]]}))
-    sys.stdout.flush()
-"""
-
-
-class Rude:
-    """A command line for a child that does as planned, and a count of how often it was started."""
-
-    def __init__(self, directory: Any, **plan: str) -> None:
-        self._count = directory / "count"
-        methods = {name.replace("__", "/"): do for name, do in plan.items()}
-        names = {"begin": "", "initialized": "notifications/initialized"}
-        self._plan = {names.get(name, name): do for name, do in methods.items()}
-
-    @property
-    def command(self) -> list[str]:
-        return [sys.executable, "-I", "-S", "-c", PROGRAM, json.dumps(self._plan), str(self._count)]
-
-    @property
-    def starts(self) -> int:
-        return len(self._count.read_text())
 
 
 @pytest.fixture(autouse=True)
@@ -107,7 +51,7 @@ async def test_a_child_that_dies_of_the_handshake(tmp_path: Any, step: str, star
 @pytest.mark.parametrize("protocol", ["legacy", "modern"])
 async def test_a_child_that_dies_in_the_middle_of_calls(tmp_path: Any, protocol: str) -> None:
     rude = Rude(tmp_path, tools__call="silence", tools__list="die")
-    async with Client(rude.command, protocol=protocol) as client:
+    async with Client(rude.command, protocol=protocol, restart=False) as client:
         calls = [asyncio.ensure_future(client.call_tool("t")) for _ in range(3)]
         began = time.monotonic()
         with pytest.raises(ConnectionClosed, match=r"(?s)exited with code 7.*died of tools/list"):
@@ -161,11 +105,6 @@ async def test_a_timeout_tells_of_output_that_was_skipped(tmp_path: Any, step: s
     with pytest.raises(RequestTimeout, match=r"within 1 s; 1 lines of its output were not JSON-RPC messages$"):
         async with Client(rude.command, protocol="legacy", timeout=1) as client:
             await client.call_tool("t")
-
-
-def process_of(client: Client) -> int:
-    link: Any = client._conversation.connection().link
-    return int(link.pid)
 
 
 def is_gone(pid: int) -> bool:

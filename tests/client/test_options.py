@@ -38,6 +38,13 @@ from splice.protocol.wire import Implementation
         ({"version": "5"}, TypeError, "by name= (and version=), or by info= that has both"),
         ({"name": "x", "info": INFO}, TypeError, "by name= (and version=), or by info= that has both"),
         ({"extensions": 5}, TypeError, "extensions= of Client takes a list of `Extension`"),
+        ({"on_state": 5}, TypeError, "on_state= of Client takes a function"),
+        ({"restart": 5}, TypeError, "restart= of Client takes True or False, not 5"),
+        ({"retries": True}, TypeError, "retries= of Client takes how often, 0 or more"),
+        ({"retries": -1}, ValueError, "retries= of Client takes how often, 0 or more, not -1"),
+        ({"max_message": "1"}, TypeError, "max_message= of Client takes a number of bytes above 0"),
+        ({"max_message": 0}, ValueError, "max_message= of Client takes a number of bytes above 0, not 0"),
+        ({"max_message": 5}, TypeError, "max_message= of Client is for a command or a URL; scripted has no such limit"),
     ],
 )
 def test_a_wrong_option_is_refused_at_once(options: Any, kind: type[Exception], said: str) -> None:

@@ -21,7 +21,7 @@ from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from splice import errors
-from splice.client import clocks, notices
+from splice.client import clocks, lives, notices
 from splice.client.cache import Cache, Keep, Key
 from splice.client.connection import Connection, Opening
 from splice.client.questions import OPTION_OF, Answers
@@ -30,6 +30,7 @@ from splice.protocol.jsonrpc import Failure, Notification, RequestId, Response, 
 from splice.protocol.methods import UNREADABLE, Method
 from splice.protocol.tools import TOOLS_CALL, TOOLS_LIST, Tool
 from splice.rules.eras import is_version_of_requests
+from splice.rules.exchanges import REPEATABLE
 from splice.rules.extensions import Extension
 from splice.rules.options import Option, option_table
 from splice.transports.base import Hear, Outgoing
@@ -40,8 +41,9 @@ T = TypeVar("T")
 
 Chapters: TypeAlias = Iterable[Extension[Any]]
 
-Renew: TypeAlias = Callable[[Connection], Awaitable[None]]
-"""Puts another connection in the place of one whose session is lost."""
+Renew: TypeAlias = Callable[[Connection | None, errors.TransportError, float], Awaitable[bool]]
+"""Waits so many seconds, then puts another connection in the place of one that is lost, if one is. False: that is not
+wanted."""
 
 log = logging.getLogger("splice.client")
 
@@ -110,6 +112,9 @@ class Calls:
     `current` returns it, or raises `ConnectionClosed`; `renew` puts another one in the place of one that is lost.
     """
 
+    retries = 0
+    """How often a request is sent again where that does no harm."""
+
     def __init__(self, opening: Opening, chapters: Chapters, current: Callable[[], Connection], renew: Renew) -> None:
         self.current = current
         self._renew = renew
@@ -169,7 +174,7 @@ class Calls:
         raise errors.RemoteProtocolError(f"The server still asks after {len(WAIT_SECONDS)} rounds of {row.name}")
 
     async def send(self, row: Method[Any, Any], params: Any, options: Options, id: RequestId = 0) -> Response:
-        """Send one request and wait for its response. When the server has forgotten the session: once more in another.
+        """Send one request and wait for its response; again, on another connection if need be, where `Again` allows it.
 
         Its `id` may be chosen before; 0 makes one.
 
@@ -178,21 +183,31 @@ class Calls:
         """
         if row is TOOLS_CALL and options.mirrored is None and self.current().mirrors:
             return await self._send_mirrored(params, options)
-        lost: Connection | None = None
+        again: lives.Again | None = None
         while True:
             connection = self.current()
             outgoing = options.outgoing(row, params, connection, id or self.next_id(), options.hear or self.hear)
             try:
                 return await connection.link.exchange(outgoing)
-            except errors.HTTPRefused as refused:
-                if not isinstance(refused.response, Failure):
+            except (errors.HTTPRefused, errors.ConnectionClosed) as error:
+                again = again or lives.Again(self.retries, row.name in REPEATABLE)
+                if not await self._recover(connection, error, again):
+                    if isinstance(error, errors.HTTPRefused) and isinstance(error.response, Failure):
+                        return error.response
                     raise
-                return refused.response
-            except errors.SessionLost as error:
-                if lost is not None or error.may_have_run:
+
+    async def _recover(self, on: Connection, error: errors.TransportError, again: lives.Again) -> bool:
+        """Wait until a request that failed may be sent again; False: it may not. Raises `ConnectionClosed`."""
+        dead = isinstance(error, errors.SessionLost) or on.link.gone is not None
+        seconds = again.pause(error, dead=dead)
+        while seconds is not None:
+            try:
+                return await self._renew(on if dead else None, error, seconds)
+            except errors.ConnectionClosed as failed:
+                seconds = again.pause(failed, dead=dead)
+                if seconds is None:
                     raise
-                lost = connection
-            await self._renew(lost)
+        return False
 
     async def _send_mirrored(self, params: Any, options: Options, *, again: bool = True) -> Response:
         """Call a tool with the headers that mirror its arguments; once more if they are not those that it wants."""
@@ -267,8 +282,9 @@ class Calls:
         with clocks.Deadline(self.clocks, self.timeout, f"{note.method} could not be sent"):
             try:
                 await connection.link.notify(note)
-            except errors.SessionLost:
-                await self._renew(connection)
+            except errors.ConnectionClosed as error:
+                if not await self._recover(connection, error, lives.Again(0, is_harmless=False)):
+                    raise
                 await self.current().link.notify(note)
 
     def _error(self, response: Failure) -> errors.RPCError:
@@ -299,7 +315,7 @@ class Calls:
         asks = asks and is_version_of_requests(self.current().facts.version)
         other = questions.InputRequiredResult if asks else self._kinds.get(kind)
         if other is None:
-            raise errors.RemoteProtocolError(f"The result of {row.name} is of type {kind!r}, which is not allowed here")
+            raise errors.RemoteProtocolError(f"The result of {row.name} has type {kind!r}, which is not allowed there")
         read: R | questions.InputRequiredResult = replace(row, result=other).read_result(raw)
         return read
 

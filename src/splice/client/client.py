@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from splice.client import conversation, forwarding, targets
 from splice.client.calls import NO_OPTIONS, REQUEST_OPTIONS, Options, RequestOptions
+from splice.client.lives import State
 from splice.client.options import ClientOptions, written
 from splice.errors import LocalProtocolError
 from splice.protocol import completion, jsonrpc, lifecycle, methods, notifications, questions, resources, wire
@@ -46,7 +47,11 @@ class Client:
       waiting for the user does not count;
     - `cache=False` keeps no lists and resources, which otherwise are asked for again when they are no longer fresh;
     - `name` and `version`, or `info` with more, are how the client introduces itself;
-    - `extensions` add methods that the server may call, notifications to be told of, and kinds of result.
+    - `extensions` add methods that the server may call, notifications to be told of, and kinds of result;
+    - `restart=False` leaves a server process that has ended alone, which otherwise is started again when it is needed;
+      `on_state` is told each new `state`, and why if something was lost;
+    - `retries` is how often a request is sent again (0) that certainly was not carried out, or changes nothing;
+    - `max_message` is the size of the largest message that the server may send, in bytes.
     """
 
     def __init__(self, target: targets.AnyTarget, **options: Unpack[ClientOptions]) -> None:
@@ -87,6 +92,14 @@ class Client:
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
+
+    @property
+    def state(self) -> State:
+        """What it is doing: ``new``, ``opening``, ``open``, ``lost``, ``reconnecting`` or ``closed``.
+
+        When the connection is ``lost``, the next call brings it back, if `restart` allows it.
+        """
+        return self._conversation.states.now
 
     # What was agreed.
 

@@ -8,6 +8,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backwa
 https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
 """
 
+import asyncio
 import logging
 from collections.abc import Callable, Mapping
 from itertools import count
@@ -103,8 +104,9 @@ class Opening(Struct):
                 await link.close()
                 link = await self._connect()
                 connection = await self._handshake(link)
-        except BaseException:
-            self.shakes_hands = False
+        except BaseException as error:
+            if not isinstance(error, errors.ConnectionClosed | asyncio.CancelledError):  # these say nothing about it
+                self.shakes_hands = False
             await link.close()
             raise
         self.shakes_hands = lifecycle.INITIALIZED.exists(connection.facts.version)

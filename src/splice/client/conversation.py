@@ -1,20 +1,22 @@
 """The life of a client: its current connection, what a new one must be told, and what the server begins.
 
-A connection never changes. When its session is lost, another one takes its place as a whole: a new link, on which new
-terms were agreed. The old link is closed when what runs on it has had the time to end. Everything that arrives without
-having been asked for comes in here too: questions and notifications.
+A connection never changes. When its session is lost, or its server has ended, another one takes its place as a whole: a
+new link, on which new terms were agreed. One task of its own sees to that, while all calls that need it wait. The old
+link is closed when what runs on it has had the time to end. Everything that arrives without having been asked for comes
+in here too: questions and notifications.
 """
 
 import asyncio
 import logging
+from functools import partial
 
-from splice.client import notices, subscriptions, targets
+from splice.client import lives, notices, subscriptions, targets
 from splice.client.calls import Calls
 from splice.client.clocks import FOR_EVER, Deadline
 from splice.client.connection import Connection, Opening
 from splice.client.options import OPTIONS, ClientOptions, info_of
 from splice.client.questions import Questions
-from splice.errors import ConnectionClosed, LocalProtocolError, MCPError
+from splice.errors import ConnectionClosed, LocalProtocolError, MCPError, RemoteProtocolError
 from splice.protocol import jsonrpc, notifications, versions
 from splice.protocol.capabilities import ClientCapabilities
 from splice.rules.negotiation import preference
@@ -37,6 +39,7 @@ class Conversation:
 
     def __init__(self, target: targets.Target, options: ClientOptions) -> None:
         checked("Client", options, OPTIONS)
+        target = targets.limited(target, options.get("max_message"))
         on_log, on_change = options.get("on_log"), options.get("on_change")
         questions = Questions(options.get("on_elicit"), options.get("on_sample"), options.get("roots"))
         extensions = tuple(options.get("extensions") or ())
@@ -49,7 +52,10 @@ class Conversation:
         self._log_level: notifications.LoggingLevel | None = "info" if on_log else None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._lock = asyncio.Lock()
-        self._renewing = asyncio.Lock()
+        self._renewal: asyncio.Task[MCPError | None] | None = None
+        self._restarts = options.get("restart", True)
+        self._lives = lives.Lives()
+        self.states = lives.States(options.get("on_state"))
         self._leaving = asyncio.Lock()
         self._closed = False
         self._connection: Connection | None = None
@@ -59,7 +65,7 @@ class Conversation:
         self._background = Background()
         self._notices = notices.Notices(on_log, on_change, extensions)
         self.calls = Calls(self._opening, (questions, *extensions), self.connection, self._renew)
-        self.calls.cache.keeps = options.get("cache", True)
+        self.calls.cache.keeps, self.calls.retries = options.get("cache", True), options.get("retries", 0)
         tells, back = on_change is not None, target.kind == "http"
         self.subscriptions = subscriptions.Subscriptions(self.calls, self._background, lists=tells, reconnects=back)
 
@@ -71,18 +77,23 @@ class Conversation:
         async with self._lock:
             if self._connection is None:
                 await self._let_go()
+                self.states.become("opening")
                 try:
                     with self._time_to_open():
                         self._connection = await self._opened()
+                        self.states.become("open")
                         await self._announce()
-                except BaseException:
+                except BaseException as error:
                     await self._let_go()
+                    self.states.become("closed", error if isinstance(error, MCPError) else None)
                     raise
 
     async def close(self) -> None:
         """Let go of the server, until it is opened again; what still runs fails with `ConnectionClosed`."""
         self._closed = True
+        self.states.become("closed")
         await self._let_go()
+        await self.states.told()
 
     @property
     def is_stranded(self) -> bool:
@@ -105,6 +116,7 @@ class Conversation:
             self._under_way.end(ConnectionClosed(CLOSED))
         async with self._leaving:
             self._opening.clocks.arm(FOR_EVER)
+            self._lives = lives.Lives()
             self.calls.cache.clear()
             try:
                 await self.subscriptions.close()
@@ -139,27 +151,82 @@ class Conversation:
             await connection.link.close()
             raise ConnectionClosed(CLOSED)
         self._links.add(connection.link)
+        connection.link.on_gone = partial(self._left, connection)
         return connection
 
-    async def _renew(self, lost: Connection) -> None:
-        """Replace a connection whose session is lost, unless another request has done so. Raises as `_opened` does."""
-        async with self._renewing:
-            if self._connection is not lost:
-                return
-            self._connection = await self._opened()
-            self.calls.cache.clear()
-            self._background.start(self._retire(lost))
-        # What is announced may lose the session again: then it is not begun anew. It goes on when the caller gives up.
-        if self._announcing is None or self._announcing.done():
-            self._announcing = self._background.start(self._announce())
-            await asyncio.wait((self._announcing,))
+    async def _renew(self, lost: Connection | None, why: MCPError, seconds: float = 0) -> bool:
+        """Wait for so long, then replace a connection that is lost, unless that is done; False: it is not to be.
 
-    async def _retire(self, lost: Connection) -> None:
-        await asyncio.sleep(RETIRE_SECONDS)
+        Raises as `_opened` does, and `ConnectFailed` for a server that ends again and again.
+        """
+        if seconds:  # a task that ends when the client is closed
+            await asyncio.wait((self._background.start(asyncio.sleep(seconds)),))
+        if lost is None or self._connection is not lost:
+            return True
+        if lost.link.gone is not None and not self._restarts:
+            return False
+        announced, before = self._announcing, self._renewal
+        renewal = self._renewing(lost, why)
+        await asyncio.wait((renewal,))
+        error = ConnectionClosed(CLOSED) if renewal.cancelled() else renewal.result()
+        if error is not None:
+            raise error
+        # What is announced may lose the connection again: whoever replaces that one does not wait for it.
+        if renewal is not before and self._announcing is not None and self._announcing is not announced:
+            await asyncio.wait((self._announcing,))
+        return True
+
+    def _renewing(self, lost: Connection, why: MCPError) -> asyncio.Task[MCPError | None]:
+        """Begin to replace a connection, unless that is under way."""
+        if self._renewal is None or self._renewal.done():
+            self._renewal = self._background.start(self._replace(lost, why))
+        return self._renewal
+
+    async def _replace(self, lost: Connection, why: MCPError) -> MCPError | None:
+        """Put another connection in the place of a lost one; it is told what is wanted. Returns why there is none."""
+        self.states.become("reconnecting", why)
+        try:
+            connection = await (self._opened() if lost.link.gone is None else self._restarted(lost, lost.link.gone))
+        except MCPError as error:
+            self.states.become("lost", error)
+            return error
+        self._background.start(self._retire(lost, RETIRE_SECONDS))
+        self._connection = connection
+        self.calls.cache.clear()
+        self.states.become("open")
+        if self._announcing is None or self._announcing.done():
+            self._announcing = self._background.start(self._announce(anew=True))
+        return None
+
+    async def _restarted(self, lost: Connection, why: ConnectionClosed) -> Connection:
+        """Start the server again until that succeeds. Raises `ConnectionClosed` when it does not, and what refuses."""
+        await self._retire(lost, 0)
+        name = self._opening.target.name
+        while True:
+            self._opening.clocks.excuse = partial("; {} is being started again: {}".format, name, why)
+            await self._lives.another(name, why)
+            try:
+                return await self._opened()
+            except (ConnectionClosed, RemoteProtocolError) as error:
+                ended = error.__cause__ or error  # it may have left in the middle of a probe
+                if self._closed or not isinstance(ended, ConnectionClosed):
+                    raise
+                lost.link.gone = why = ended
+
+    def _left(self, lost: Connection, reason: ConnectionClosed) -> None:
+        """Take note that the server has left by itself. Who wants to hear of changes needs it back at once."""
+        if self._connection is lost:
+            self.states.become("lost", reason)
+            log.warning("%s%s", reason, "" if self._restarts else "; with restart=False it is not started again")
+            if self._restarts and self.subscriptions.filter() is not None:
+                self._renewing(lost, reason)
+
+    async def _retire(self, lost: Connection, seconds: float) -> None:
+        await asyncio.sleep(seconds)
         await lost.link.close()
         self._links.discard(lost.link)
 
-    async def _announce(self) -> None:
+    async def _announce(self, *, anew: bool = False) -> None:
         """Say what a new connection does not know. Trouble is logged."""
         if self._log_level is not None and self.calls.current().capabilities.logging is not None:
             try:
@@ -167,6 +234,8 @@ class Conversation:
             except MCPError as error:
                 log.warning("could not set the log level: %s", error)
         await self.subscriptions.announce()
+        if anew:
+            await self.subscriptions.tell_missed()
 
     # The log level, which a session or each request carries.
 

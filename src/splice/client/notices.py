@@ -51,11 +51,12 @@ async def call(function: Callable[..., Awaitable[T] | T], *arguments: Any) -> T:
     return result
 
 
-async def _tell(method: str, function: Callable[..., Awaitable[None] | None], *arguments: Any) -> None:
+async def tell(what: str, function: Callable[..., Awaitable[None] | None], *arguments: Any) -> None:
+    """Call a callback of the user's. One that fails is logged."""
     try:
         await call(function, *arguments)
     except Exception:
-        log.exception("a callback failed that was told of %s", method)
+        log.exception("a callback failed that was told of %s", what)
 
 
 class Notices:
@@ -77,7 +78,7 @@ class Notices:
             return
         params = read(entry.row, note)
         if params is not None:
-            await _tell(note.method, entry.hear, params)
+            await tell(note.method, entry.hear, params)
 
 
 def _change(on_change: OnChange, kind: str, params: Any) -> Awaitable[None] | None:
@@ -101,7 +102,7 @@ class Reports(Struct):
         if params is None or params.progress_token != self.token or params.progress <= self.last:
             return
         self.last = params.progress
-        await _tell(note.method, self.callback, params.progress, params.total, params.message)
+        await tell(note.method, self.callback, params.progress, params.total, params.message)
 
 
 def read(row: methods.Note[P], note: jsonrpc.Notification) -> P | None:

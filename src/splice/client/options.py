@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypedDict
 import msgspec
 from msgspec import Raw
 
-from splice.client import calls, notices, questions
+from splice.client import calls, lives, notices, questions
 from splice.errors import LocalProtocolError
 from splice.protocol.wire import Implementation
 from splice.rules.extensions import Extension
@@ -44,6 +44,10 @@ class ClientOptions(TypedDict, total=False):
     name: Annotated[str | None, _TEXT]
     version: Annotated[str | None, _TEXT]
     extensions: Annotated[Sequence[Extension[questions.Question]], _EXTENSIONS]
+    on_state: Annotated[lives.OnState | None, _FUNCTION]
+    restart: Annotated[bool, Option(bool, "True or False")]
+    retries: Annotated[int, Option(int, "how often, 0 or more", lambda often: often >= 0)]
+    max_message: Annotated[int | None, Option(int, "a number of bytes above 0", lambda size: size > 0)]
 
 
 OPTIONS = option_table(ClientOptions)

@@ -12,6 +12,7 @@ import asyncio
 import logging
 
 from splice.client.calls import NO_OPTIONS, Calls, Options
+from splice.client.lives import back_off
 from splice.client.notices import read
 from splice.errors import ConnectionClosed, LocalProtocolError, MCPError, RPCError
 from splice.protocol import jsonrpc, lifecycle, notifications, resources, wire
@@ -59,6 +60,8 @@ class Listening:
         self._failures = 0
         if not self._honoured.done():
             self._honoured.set_result(honoured)
+        else:  # the stream was broken
+            self._of.background.start(self._of.tell_missed())
 
     async def stop(self) -> None:
         """End it."""
@@ -83,7 +86,7 @@ class Listening:
             if not self._honoured.done() or not self._of.reconnects or isinstance(error, RPCError):
                 log.info("hearing of changes has ended: %s", error)
                 return error
-            await asyncio.sleep(RECONNECT_SECONDS[min(self._failures, len(RECONNECT_SECONDS) - 1)])
+            await asyncio.sleep(back_off(RECONNECT_SECONDS, self._failures))
             self._failures += 1
 
     async def _hear(self, note: jsonrpc.Notification) -> None:
@@ -150,6 +153,13 @@ class Subscriptions:
         except MCPError as error:
             log.warning("cannot hear of changes: %s", error)
 
+    async def tell_missed(self) -> None:
+        """Tell of all that may have changed while the server was not heard."""
+        wanted, meta = self.filter(), {lifecycle.META_SUBSCRIPTION_ID: next((each.id for each in self.open), 0)}
+        missed = [(row.name, None) for kind, row in LISTS.items() if getattr(wanted, f"{kind}_list_changed", None)]
+        for name, uri in (*missed, *((notifications.RESOURCE_UPDATED.name, uri) for uri in self._uris)):
+            await self.calls.hear(jsonrpc.Notification(name, jsonrpc.raw({"_meta": meta, "uri": uri})))
+
     async def close(self) -> None:
         """Listen no more, and forget what was wanted."""
         self._uris.clear()
@@ -174,7 +184,7 @@ class Subscriptions:
         name = None if params is None else (params.meta or {}).get(lifecycle.META_SUBSCRIPTION_ID)
         return next((listening for listening in self.open if listening.id == name), None)
 
-    def _filter(self) -> SubscriptionFilter | None:
+    def filter(self) -> SubscriptionFilter | None:
         """Write down what is wanted, of what the server has; None when that is nothing."""
         wanted = SubscriptionFilter(resource_subscriptions=list(self._uris) or None)
         for kind in LISTS if self._lists else ():
@@ -189,7 +199,7 @@ class Subscriptions:
         Raises `RPCError` when the server refuses, and `ConnectionClosed`.
         """
         async with self._lock:
-            wanted, old, honoured = self._filter(), tuple(self.open), None
+            wanted, old, honoured = self.filter(), tuple(self.open), None
             if wanted is not None:
                 new = Listening(self, wanted)
                 try:

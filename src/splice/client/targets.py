@@ -13,6 +13,7 @@ import re
 import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, cast
 
@@ -161,6 +162,16 @@ def resolve(target: AnyTarget) -> Target:
         return InProcess(service, str(getattr(given, "name", type(given).__name__)))
     kind = type(given).__name__
     raise TypeError(f"a client needs a server object, a URL, a command, a file or an mcpServers entry, not {kind}")
+
+
+def limited(target: Target, max_message: int | None) -> Target:
+    """Let a server's messages be no larger than so many bytes; None: as it is. Raises `TypeError` for other targets."""
+    if max_message is not None:
+        if not isinstance(target, StdioServer | HTTPServer):
+            raise TypeError(f"max_message= of Client is for a command or a URL; {target.name} has no such limit")
+        target = copy(target)
+        target.max_message = max_message
+    return target
 
 
 def _text(target: str) -> Target:

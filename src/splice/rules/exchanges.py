@@ -23,6 +23,10 @@ from splice.protocol.jsonrpc import Notification, RequestId
 MAX_IN_FLIGHT = 10_000
 """How many requests of one peer may run at once. More are refused, not queued: answers to questions must get in."""
 
+_LISTS = ("prompts/list", "resources/list", "resources/templates/list", "tools/list")
+REPEATABLE = frozenset({*_LISTS, "completion/complete", "ping", "prompts/get", "resources/read", "server/discover"})
+"""The methods that change nothing, so that it does no harm if a server should see a request twice."""
+
 InHandle = TypeVar("InHandle")
 OutHandle = TypeVar("OutHandle")
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from msgspec import Struct
 
-from splice.errors import LocalProtocolError
+from splice.errors import ConnectionClosed, LocalProtocolError
 from splice.protocol import jsonrpc, methods, versions
 from splice.rules import eras, sessions
 
@@ -125,6 +125,12 @@ class Outgoing(Struct):
 
 class Link:
     """A client's way to one server. Transports subclass it, and give what the server begins to a `Receiver`."""
+
+    gone: ConnectionClosed | None = None
+    """Why nothing can be sent any more; the client then connects anew, if it may."""
+
+    on_gone: Callable[[ConnectionClosed], object] = str
+    """Is to be told when the server leaves by itself. The client sets it."""
 
     def agree(self, facts: versions.Facts | None) -> None:
         """Speak this version from now on. Told before the probe, and when the opening has settled a version.

@@ -16,6 +16,7 @@ import logging
 from collections.abc import Callable, Coroutine
 from typing import Any, NamedTuple, TypeAlias, cast
 
+from splice import errors
 from splice.errors import ConnectionClosed, InternalError, LocalProtocolError, RemoteProtocolError, RequestTimeout
 from splice.protocol import jsonrpc, lifecycle, notifications
 from splice.protocol.jsonrpc import BadMessage, Failure, Message, Notification, Request, Response, encode, failure
@@ -223,7 +224,7 @@ class Channel:
         waiting = _Waiting(outgoing, self._loop.create_future())
         if not self.table.issue(outgoing.id, waiting):
             if self.table.closed:
-                raise ConnectionClosed("The connection is being closed" if self.gone is None else str(self.gone))
+                raise errors.ConnectFailed("The connection is being closed" if self.gone is None else str(self.gone))
             raise LocalProtocolError(f"a request with the id {outgoing.id!r} is still in flight")
         try:
             message = Request(outgoing.id, outgoing.method, outgoing.params)
@@ -246,7 +247,7 @@ class Channel:
     async def notify(self, note: Notification) -> None:
         """Send a notification, waiting while the peer does not read. Raises `ConnectionClosed`."""
         if self.gone is not None:
-            raise ConnectionClosed(str(self.gone))
+            raise errors.ConnectFailed(str(self.gone))
         self.send(note)
         if self._writable is not None:
             await self._writable.wait()

@@ -11,10 +11,10 @@ from splice.protocol import completion, jsonrpc, lifecycle, prompts, resources, 
 from splice.protocol.jsonrpc import Failure, Notification, Success
 from splice.protocol.methods import Method
 from splice.protocol.versions import FACTS, LATEST_MODERN, V2024_11_05, V2025_03_26, VERSIONS, Facts
+from splice.rules.exchanges import REPEATABLE
 from splice.rules.http.headers import param_headers
 from splice.transports.base import Outgoing
 from splice.transports.http import fetch
-from splice.transports.http import link as http_link
 from splice.transports.http.link import HTTPLink
 from support.wire import JSON
 from transports.http.linking import Heard, Listener, exchange, linked, result
@@ -561,7 +561,7 @@ async def test_a_refused_post_may_mean_a_server_of_the_transport_before(status: 
 # What is sent again.
 
 
-@pytest.mark.parametrize("method", [*sorted(http_link.REPEATABLE), "tools/call", "logging/setLevel", "m"])
+@pytest.mark.parametrize("method", [*sorted(REPEATABLE), "tools/call", "logging/setLevel", "m"])
 async def test_only_what_changes_nothing_is_sent_again_on_a_dead_connection(method: str) -> None:
     known: set[int] = set()
 
@@ -574,18 +574,18 @@ async def test_only_what_changes_nothing_is_sent_again_on_a_dead_connection(meth
 
     async with linked(handler) as (link, server):
         assert await result(link, id=1) == 1
-        if method in http_link.REPEATABLE:
+        if method in REPEATABLE:
             assert await result(link, method, id=2) == 2
         else:
             with pytest.raises(ConnectionClosed, match=f"Lost {server.url}"):
                 await exchange(link, method, id=2)
-        assert len(server.seen(method)) == (2 if method in http_link.REPEATABLE else 1) + (method == "m")
+        assert len(server.seen(method)) == (2 if method in REPEATABLE else 1) + (method == "m")
 
 
 def test_the_methods_that_may_be_repeated_exist() -> None:
     chapters = (completion, lifecycle, prompts, resources, tools)
     rows = {row.name for chapter in chapters for row in vars(chapter).values() if isinstance(row, Method)}
-    assert rows >= http_link.REPEATABLE
+    assert rows >= REPEATABLE
 
 
 def test_it_works_on_uvloop() -> None:

@@ -76,7 +76,8 @@ class Decoder:
 
     def _check_size(self, size: int) -> None:
         if size > self._max_event_bytes:
-            raise RemoteProtocolError(f"an event is over the limit of {self._max_event_bytes} bytes")
+            told = f"an event is over the limit of {self._max_event_bytes} bytes"
+            raise RemoteProtocolError(f"{told}; Client(..., max_message=) sets it")
 
     def _read(self, text: bytes) -> Iterator[Event]:
         data, event = list[bytes](), ""

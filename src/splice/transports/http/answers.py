@@ -26,6 +26,7 @@ MAX_SEEN = 1000
 _SHOWN_BYTES = 150
 _ERROR_BYTES = 1024 * 1024
 _NO_ENDPOINT = frozenset({404, 405})
+_BUSY = frozenset({429, 503})
 _ONLY_STATUS_COUNTS = frozenset({401, 403})
 
 Take: TypeAlias = Callable[[jsonrpc.Message], Awaitable[jsonrpc.Response | None]]
@@ -137,7 +138,7 @@ async def refusal(url: str, response: HTTPResponse, id: jsonrpc.RequestId | None
         with contextlib.suppress(jsonrpc.BadMessage):
             message = jsonrpc.decode(body)
             failure = jsonrpc.Failure(message.error, id) if isinstance(message, jsonrpc.Failure) else None
-    if failure is not None and 400 <= status < 500:
+    if failure is not None and 400 <= status < 500 and status not in _BUSY:
         return failure
     text = "".join(each if each.isprintable() else " " for each in body[:_SHOWN_BYTES].decode(errors="replace"))
     told = f"{url} answered HTTP {status}" + (f": {text.strip()}" if text.strip() else "")
@@ -146,4 +147,7 @@ async def refusal(url: str, response: HTTPResponse, id: jsonrpc.RequestId | None
     challenge = response.header("www-authenticate")
     if challenge is not None and status in _ONLY_STATUS_COUNTS:
         told += f"; it wants an Authorization header, and says {challenge[:_SHOWN_BYTES]!a}"
-    raise HTTPRefused(told, status, failure)
+    refused, seconds = HTTPRefused(told, status, failure), response.header("retry-after") or ""
+    if status in _BUSY and seconds.isascii() and seconds.isdecimal() and len(seconds) <= _SHOWN_BYTES:
+        refused.may_have_run, refused.retry_after = False, float(seconds)
+    raise refused

@@ -191,7 +191,9 @@ class HTTPResponse:
         """Return the whole body. Raises `ConnectionClosed`, and `RemoteProtocolError` for more than `limit` bytes."""
         body = await self.start(limit + 1)
         if len(body) > limit:
-            raise RemoteProtocolError(f"{self._url} answered with more than {limit} bytes")
+            raise RemoteProtocolError(
+                f"{self._url} answered with more than {limit} bytes; Client(..., max_message=) sets it"
+            )
         return body
 
     async def start(self, limit: int) -> bytes:

@@ -20,6 +20,7 @@ from splice.protocol.lifecycle import INITIALIZE
 from splice.protocol.notifications import CANCELLED
 from splice.protocol.versions import V2024_11_05, Facts
 from splice.rules import negotiation
+from splice.rules.exchanges import REPEATABLE
 from splice.rules.http import headers as http_headers
 from splice.transports.base import Link, Outgoing, Receiver
 from splice.transports.channel import reason_of, written
@@ -27,10 +28,6 @@ from splice.transports.http import answers, fetch
 from splice.transports.http.client_session import ClientSession
 from splice.transports.http.sse_session import SSESession
 from splice.transports.tasks import Stretch, finish
-
-_LISTS = ("prompts/list", "resources/list", "resources/templates/list", "tools/list")
-REPEATABLE = frozenset({*_LISTS, "completion/complete", "ping", "prompts/get", "resources/read", "server/discover"})
-"""The methods that change nothing, so that it does no harm if a server should see a request twice."""
 
 log = logging.getLogger("splice.client")
 

@@ -72,7 +72,7 @@ class StdioLink(LineChannel, asyncio.SubprocessProtocol, base.Link):
         self._on_stderr = on_stderr
         self.remark = lenient.Remarks(log)
         self.lines.max_bytes = max_message
-        self.lines.remedy = "; StdioServer(..., max_message=) sets it"
+        self.lines.remedy = "; Client(..., max_message=) sets it"
         self._closing: asyncio.Task[None] | None = None
         self._broken = asyncio.Event()
         """The child closed its stdin or stdout, or ended: no call can succeed any more."""
@@ -126,7 +126,9 @@ class StdioLink(LineChannel, asyncio.SubprocessProtocol, base.Link):
         try:
             await self._broken.wait()
             await _within(LAST_WORDS_SECONDS, self._gone)
-            await self.lost(ConnectionClosed(self._why()))
+            reason = ConnectionClosed(self._why())
+            self.on_gone(reason)
+            await self.lost(reason)
             await self._exited.wait()
         except asyncio.CancelledError:  # at the end of the event loop, all of its tasks are cancelled at once
             if self._closing is None and not await _within(SILENT_GRACE_SECONDS, self._exited):
