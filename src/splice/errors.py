@@ -183,6 +183,9 @@ class URLElicitationRequired(RPCError, code=URL_ELICITATION_REQUIRED):
     this raises `TypeError`, but for an error that a peer sent.
     """
 
+    elicitations: tuple[Any, ...] = ()
+    """What the user has to visit, each an `ElicitParams` whose URL was checked. Of an error that a client raises."""
+
     def __init__(self, message: str, data: Any = None, *, code: int | None = None) -> None:
         if code is None and not (isinstance(data, dict) and data.get("elicitations")):  # pyright: ignore[reportUnknownMemberType]  # any JSON may stand there
             raise TypeError('URLElicitationRequired needs data={"elicitations": [...]}: the URLs to be visited')

@@ -185,6 +185,8 @@ class Asking(ScriptedTarget):
             "sampling/createMessage": {"messages": [], "maxTokens": 1},
             "roots/list": {},
         }
+        if FACTS[version].sampling_tools:
+            self.questions["sampling/createMessage"]["tools"] = [{"name": "add", "inputSchema": {"type": "object"}}]
         if has("elicitation/create", version):
             form = {"type": "object", "properties": {"n": {"type": "string"}}}
             self.questions["elicitation/create"] = {"message": "?", "requestedSchema": form}
@@ -224,6 +226,7 @@ async def test_a_client_sends_what_the_version_has_and_nothing_else(version: str
     options: dict[str, Any] = {
         "on_sample": lambda _: CreateMessageResult(role="assistant", content=content, model="m", meta=META),
         "on_elicit": lambda _: ElicitResult(action="accept", content={"n": "x"}, meta=META),
+        "can": ["sampling.tools"],
         "roots": [Root(uri="file:///r", name="r", meta=META)],
         "info": rich_server.build().service.home.info,
     }

@@ -108,7 +108,7 @@ async def test_a_callback_in_another_request_is_told_to_the_session_that_it_is_a
         return (await ctx.elicit_url("Sign in", f"https://example.com/?id={id}", id=id)).action
 
     heard: dict[str, list[str]] = {"ada": [], "eve": []}
-    options: dict[str, Any] = {"protocol": version, "timeout": 5.0, "on_elicit": _accept}
+    options: dict[str, Any] = {"protocol": version, "timeout": 5.0, "on_elicit": _accept, "can": ["elicitation.url"]}
     async with (
         listening(server.http_app()) as url,
         Client(url, extensions=[hearing(heard["ada"])], **options) as ada,

@@ -191,7 +191,7 @@ async def test_the_user_is_sent_to_a_url(connect: Connect) -> None:
         asked.append(params)
         return "accept"
 
-    async with connect(on_elicit=on_elicit) as client:
+    async with connect(on_elicit=on_elicit, can=["elicitation.url"]) as client:
         assert (await client.call_tool("sign_in")).text == "accept"
         assert (asked[0].mode, asked[0].url) == ("url", "https://example.com/sign-in")
 

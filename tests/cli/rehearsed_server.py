@@ -118,7 +118,8 @@ def on_the_loop(ctx: Context) -> InputRequired | str:
     if ctx.answers:
         return "answered"
     write_twice("three.txt")
-    return InputRequired({"sure": ElicitParams(mode="form", message="Sure?", requested_schema={"type": "object"})})
+    form = {"type": "object", "properties": {}}
+    return InputRequired({"sure": ElicitParams(mode="form", message="Sure?", requested_schema=form)})
 
 
 @server.tool

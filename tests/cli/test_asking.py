@@ -64,6 +64,32 @@ async def test_a_form_is_filled_in_field_by_field(typed: list[str | None], capsy
     assert "  sure (y/n):" in said
 
 
+@pytest.mark.parametrize(
+    ("field", "prompt"),
+    [
+        ({"oneOf": [{"const": "#f00", "title": "Red"}, {"const": "b"}]}, "your answer (#f00 = Red/b):"),
+        ({"enum": ["r", "g"], "enumNames": ["Red", "g"]}, "your answer (r = Red/g):"),
+        (
+            {"type": "array", "items": {"anyOf": [{"const": "r", "title": "\x1b[1mRed"}]}},
+            "your answer (r = \\x1b[1mRed):",
+        ),
+    ],
+)
+async def test_choices_are_shown_with_their_titles(
+    typed: list[str | None], capsys: pytest.CaptureFixture[str], field: dict[str, Any], prompt: str
+) -> None:
+    first = (field.get("items") or field).get("anyOf", field.get("oneOf", [{"const": "r"}]))[0]["const"]
+    typed += [first]
+    result = await ask(requested_schema={"type": "object", "properties": {"value": field}, "required": ["value"]})
+    assert result.content == {"value": [first] if "items" in field else first}
+    assert prompt in capsys.readouterr().err
+
+
+async def test_the_end_of_a_visit_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    Terminal("shop.py").visited(ElicitParams(mode="url", message="Sign \x1b[1min", url="https://a.example"))
+    assert capsys.readouterr().err == "shop.py says that this is done: Sign \\x1b[1min\n"
+
+
 async def test_what_is_left_empty_is_left_out_or_takes_its_default(typed: list[str | None]) -> None:
     typed += ["yes", "Ann", "", "", "no", "", "y"]
     assert (await ask(requested_schema=FORM)).content == {"name": "Ann", "size": "small", "sure": False}

@@ -191,7 +191,11 @@ async def test_a_client_is_used_within_a_task() -> None:
 
 # Questions in results, and the requests that are sent again with the answers.
 
-FORM = {"mode": "form", "message": "?", "requestedSchema": {"type": "object", "properties": {"a": {"default": 1}}}}
+FORM = {
+    "mode": "form",
+    "message": "?",
+    "requestedSchema": {"type": "object", "properties": {"a": {"type": "integer", "default": 1}}},
+}
 ELICIT = {"method": "elicitation/create", "params": FORM}
 SAMPLE = {
     "method": "sampling/createMessage",

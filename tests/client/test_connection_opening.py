@@ -54,7 +54,7 @@ def test_we_say_which_version_of_the_package_we_are() -> None:
 
 async def test_a_modern_server() -> None:
     target = modern(HTTPTarget)
-    async with Client(target, on_elicit=lambda _: None) as client:
+    async with Client(target, on_elicit=lambda _: None, can=["elicitation.url"]) as client:
         assert client.protocol_version == NEWEST
         assert client.server_info.name == "scripted"
         assert client.instructions == "do"

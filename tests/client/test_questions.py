@@ -1,18 +1,34 @@
 """What a server asks, and the functions that answer: as requests, and as questions of a result."""
 
+import asyncio
+import dataclasses
+import datetime as dt
+import enum
 import re
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import pydantic
 import pytest
 
 from splice import Client, Context, Server
-from splice.client.questions import Answers, AnyRoot, ElicitAnswer, Question, Questions, Roots
-from splice.errors import InternalError, LocalProtocolError, RPCError, Unanswered
+from splice.client.notices import Notices
+from splice.client.questions import (
+    CAN,
+    MAX_QUESTIONS,
+    MAX_VISITS,
+    Answers,
+    AnyRoot,
+    ElicitAnswer,
+    Question,
+    Questions,
+    Roots,
+)
+from splice.errors import InternalError, LocalProtocolError, RemoteProtocolError, RPCError, Unanswered
 from splice.protocol.capabilities import ClientCapabilities
-from splice.protocol.content import TextContent
-from splice.protocol.jsonrpc import Request, Success, raw
+from splice.protocol.content import TextContent, ToolResultContent, ToolUseContent
+from splice.protocol.jsonrpc import Notification, Request, Success, raw
 from splice.protocol.methods import Method
 from splice.protocol.questions import CreateMessageResult, ElicitParams, ElicitResult, InputRequest, Root
 from splice.protocol.versions import FACTS, LATEST_HANDSHAKE, LATEST_MODERN
@@ -22,7 +38,10 @@ from splice.rules.extensions import Extension, Served
 ABSENT: Any = object()
 FORM = {
     "message": "?",
-    "requestedSchema": {"type": "object", "properties": {"name": {"type": "string"}, "age": {"default": 3}}},
+    "requestedSchema": {
+        "type": "object",
+        "properties": {"name": {"type": "string"}, "age": {"type": "integer", "default": 3}},
+    },
 }
 URL = {"mode": "url", "message": "?", "url": "https://h/", "elicitationId": "1"}
 SAMPLE = {"messages": [{"role": "user", "content": {"type": "text", "text": "?"}}], "maxTokens": 5}
@@ -49,8 +68,12 @@ def test_what_is_declared_follows_from_the_handlers() -> None:
         return msgspec.to_builtins(capabilities)
 
     assert declared(Questions(None, None, None)) == {}
-    assert declared(elicit(None)) == {"elicitation": {"form": {}, "url": {}}}
+    assert declared(elicit(None)) == {"elicitation": {"form": {}}}
     assert declared(Questions(None, lambda _: None, None)) == {"sampling": {}}
+    assert declared(Questions(lambda _: None, lambda _: None, None, CAN)) == {
+        "elicitation": {"form": {}, "url": {}},
+        "sampling": {"tools": {}, "context": {}},
+    }
     assert declared(Questions(None, None, ())) == {"roots": {"listChanged": True}}
 
 
@@ -97,13 +120,15 @@ async def test_handlers_may_be_async_and_see_the_question() -> None:
         seen.append(params)
         return "accept"
 
-    assert await ask(Questions(answer, None, None), "elicitation/create", URL) == {"action": "accept"}
+    assert await ask(Questions(answer, None, None, CAN), "elicitation/create", URL) == {"action": "accept"}
     assert seen[0].url == "https://h/"
 
 
 @pytest.mark.requirement(389)
-async def test_a_mode_that_was_not_declared() -> None:
-    code, message = await ask(elicit("accept"), "elicitation/create", URL, "2025-06-18")
+@pytest.mark.parametrize(("can", "version"), [(CAN, "2025-06-18"), ((), LATEST_HANDSHAKE)])
+async def test_a_mode_that_was_not_declared(can: Any, version: str) -> None:
+    questions = Questions(lambda _: "accept", None, None, can)
+    code, message = await ask(questions, "elicitation/create", URL, version)
     assert code == -32602
     assert "URL" in message
 
@@ -124,7 +149,8 @@ async def test_a_samples_answer_that_is_none(answer: Any) -> None:
     questions = Questions(None, lambda _: answer, None)
     asked = InputRequest(method="sampling/createMessage", params=raw(SAMPLE))
     with pytest.raises(
-        TypeError, match=r"^on_sample returned .*; return text, a CreateMessageResult, or None to refuse$"
+        TypeError,
+        match=r"^on_sample returned .*; return text, content blocks, a CreateMessageResult, or None to refuse$",
     ):
         await answer_all(questions, a=asked)
 
@@ -277,6 +303,8 @@ async def test_an_extension_answers_its_own_method_in_both_forms() -> None:
             "a root is a path or a file:// URI, such as Path.as_uri() writes, not 'data:x'",
         ),
         *(([uri], ValueError, f"not {uri!r}") for uri in ("file:///a b", "file://[", "file:///%zz")),
+        *(([uri], ValueError, f"not {uri!r}") for uri in ("file:///a/../b", "file:///a/%2E%2e/b")),
+        *(([place], ValueError, f"not {place!r}") for place in (5, {"uri": "file:///a"})),
     ],
 )
 @pytest.mark.requirement(345, 347)
@@ -345,6 +373,243 @@ async def test_a_field_left_empty_is_not_sent() -> None:
     assert answer == {"action": "accept", "content": {"age": 5}}
 
 
+@pytest.mark.requirement(347)
+async def test_a_path_leads_where_it_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    there = {"uri": (tmp_path / "there").as_uri()}
+    answer = await ask(Questions(None, None, ["../there", Path("../there"), "a/../../there/"]), "roots/list")
+    assert answer == {"roots": [there, there, there]}
+
+
+@pytest.mark.parametrize("fail", [lambda: 1 / 0, lambda: None, lambda: ["https://h/"]], ids=["raises", "none", "odd"])
+async def test_roots_that_cannot_be_told(fail: Any, caplog: pytest.LogCaptureFixture) -> None:
+    code, message = await ask(Questions(None, None, fail), "roots/list")
+    assert code == -32603
+    assert message.startswith("The client's handler failed: ")
+    assert "the handler of roots/list failed" in caplog.text
+    with pytest.raises((ZeroDivisionError, TypeError, ValueError)):
+        await answer_all(Questions(None, None, fail), a=InputRequest(method="roots/list"))
+
+
 async def test_a_form_that_nobody_can_fill_in_is_refused() -> None:
     form = {"message": "?", "requestedSchema": {"type": "banana"}}
-    assert (await ask(elicit("accept"), "elicitation/create", form))[0] == -32602
+    asked: list[ElicitParams] = []
+    code, message = await ask(Questions(asked.append, None, None), "elicitation/create", form)
+    assert (code, asked) == (-32602, [])
+    assert message.startswith("Invalid params: the form cannot be used: ")
+
+
+@pytest.mark.parametrize("version", ["2025-06-18", "2025-11-25"])
+async def test_lists_of_choices_come_with_a_version(version: str) -> None:
+    field = {"type": "array", "items": {"type": "string", "enum": ["a"]}}
+    form = {"message": "?", "requestedSchema": {"type": "object", "properties": {"f": field}}}
+    answer = await ask(elicit({"f": ["a"]}), "elicitation/create", form, version)
+    if FACTS[version].rich_forms:
+        assert answer == {"action": "accept", "content": {"f": ["a"]}}
+    else:
+        assert answer[0] == -32602
+
+
+class Size(enum.Enum):
+    SMALL = "s"
+
+
+@dataclasses.dataclass
+class AsDataclass:
+    day: dt.date
+    size: Size
+    note: str | None = None
+
+
+class AsStruct(msgspec.Struct, rename="lower"):
+    DAY: dt.date
+    SIZE: Size
+
+
+class AsModel(pydantic.BaseModel):
+    day: dt.date
+    its_size: Size = pydantic.Field(alias="size")
+
+
+DAY = dt.date(2026, 7, 28)
+FILLED: list[Any] = [
+    AsDataclass(DAY, Size.SMALL),
+    AsStruct(DAY, Size.SMALL),
+    AsModel(day=DAY, size=Size.SMALL),
+    {"day": DAY, "size": Size.SMALL},
+    ElicitResult(action="accept", content={"day": "2026-07-28", "size": "s"}),
+]
+
+
+@pytest.mark.parametrize("filled", FILLED, ids=lambda it: type(it).__name__)
+async def test_a_form_may_be_filled_in_by_an_object(filled: Any) -> None:
+    fields = {
+        "day": {"type": "string", "format": "date"},
+        "size": {"type": "string", "enum": ["s"]},
+        "note": {"type": "string"},
+    }
+    form = {"message": "?", "requestedSchema": {"type": "object", "properties": fields, "required": ["day"]}}
+    answer = await ask(elicit(filled), "elicitation/create", form)
+    assert answer == {"action": "accept", "content": {"day": "2026-07-28", "size": "s"}}
+
+
+# URLs.
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "example.com",
+        "/sign-in",
+        "ftp://a.example",
+        "javascript:alert(1)",
+        " https://a.example",
+        "https://",
+        "https:///path",
+        "https://user:password@a.example",
+        "https://good.example@a.example/",
+        "https://good.example\\@a.example/",
+        "https://a.example\\.good.example/",
+        "https://a.example/\n",
+        "data:text/html,x",
+        "file:///etc/passwd",
+    ],
+)
+@pytest.mark.requirement(382, 405)
+async def test_nobody_is_sent_to_such_a_url(url: str) -> None:
+    asked: list[ElicitParams] = []
+    questions = Questions(asked.append, None, None, CAN)
+    code, message = await ask(questions, "elicitation/create", {**URL, "url": url})
+    assert (code, asked) == (-32602, [])
+    assert "`url` must be" in message
+    with pytest.raises(Unanswered, match="`url` must be"):
+        await answer_all(questions, a=InputRequest(method="elicitation/create", params=raw({**URL, "url": url})))
+
+
+@pytest.mark.parametrize(
+    "url", ["https://a.example", "HTTP://a.example:1?x", "https://a.example/@x#y", "http://[::1]/"]
+)
+async def test_urls_that_may_be_visited(url: str) -> None:
+    questions = Questions(lambda _: "accept", None, None, CAN)
+    assert await ask(questions, "elicitation/create", {**URL, "url": url}) == {"action": "accept"}
+
+
+@pytest.mark.requirement(385)
+async def test_the_end_of_a_visit_is_told_once_with_its_question() -> None:
+    told: list[ElicitParams] = []
+    questions = Questions(lambda _: "accept", None, None, CAN, told.append)
+    notices = Notices(None, None, [questions])
+    for id in ("wanted", "open"):
+        await ask(questions, "elicitation/create", {**URL, "elicitationId": id})
+    await answer_all(questions, a=InputRequest(method="elicitation/create", params=raw({**URL, "elicitationId": None})))
+    for id in ("unheard-of", "wanted", "wanted", ""):
+        note = Notification("notifications/elicitation/complete", raw({"elicitationId": id}))
+        await notices.hear(note, LATEST_HANDSHAKE)
+    assert [each.elicitation_id for each in told] == ["wanted"]
+    assert told[0].url == URL["url"]
+
+
+async def test_only_so_many_visits_are_remembered() -> None:
+    told: list[ElicitParams] = []
+    questions = Questions(lambda _: "accept", None, None, CAN, told.append)
+    for id in range(MAX_VISITS + 1):
+        questions.expect(ElicitParams(mode="url", message="?", url="https://a.example", elicitation_id=str(id)))
+    for id in (0, 1):
+        note = Notification("notifications/elicitation/complete", raw({"elicitationId": str(id)}))
+        await Notices(None, None, [questions]).hear(note, LATEST_HANDSHAKE)
+    assert [each.elicitation_id for each in told] == ["1"]
+
+
+# Models that use tools.
+
+TOOL = {"name": "add", "inputSchema": {"type": "object"}}
+OFFER = {**SAMPLE, "tools": [TOOL, {**TOOL, "name": "sub"}]}
+
+
+def tool_use(id: str = "1", name: str = "add") -> ToolUseContent:
+    return ToolUseContent(id=id, name=name, input={})
+
+
+def said_by(*blocks: Any, stop: str | None = None) -> CreateMessageResult:
+    return CreateMessageResult(role="assistant", content=list(blocks), model="m", stop_reason=stop)
+
+
+@pytest.mark.requirement(354, 360)
+@pytest.mark.parametrize("version", [LATEST_HANDSHAKE, LATEST_MODERN])
+@pytest.mark.parametrize(
+    ("choice", "answer", "stop"),
+    [
+        (None, "no need", "endTurn"),
+        ("auto", tool_use(), "toolUse"),
+        ("required", [tool_use(), tool_use("2", "sub")], "toolUse"),
+        ("required", [TextContent(text="I add"), tool_use()], "toolUse"),
+        ("none", TextContent(text="done"), "endTurn"),
+        ("auto", said_by(tool_use(), stop="maxTokens"), "maxTokens"),
+    ],
+)
+async def test_a_model_may_use_the_tools_it_is_offered(choice: Any, answer: Any, stop: str, version: str) -> None:
+    questions = Questions(None, lambda _: answer, None, ["sampling.tools"])
+    params = {**OFFER, **({"toolChoice": {"mode": choice}} if choice else {})}
+    if version == LATEST_HANDSHAKE:
+        result = await ask(questions, "sampling/createMessage", params)
+    else:
+        asked = InputRequest(method="sampling/createMessage", params=raw(params))
+        result = (await answer_all(questions, a=asked))["a"]
+    assert result["stopReason"] == stop
+
+
+@pytest.mark.requirement(359, 360)
+@pytest.mark.parametrize(
+    ("more", "answer", "told"),
+    [
+        ({}, tool_use(name="div"), "tools offered are add, sub"),
+        ({}, [tool_use(), tool_use()], "each use has its own id"),
+        ({}, ToolResultContent(tool_use_id="1", content=[]), "tools offered are add, sub"),
+        ({}, said_by(TextContent(text="x"), stop="toolUse"), "0 tools are used"),
+        ({"toolChoice": {"mode": "required"}}, "no", "0 tools are used, but toolChoice is required"),
+        ({"toolChoice": {"mode": "none"}}, tool_use(), "1 tools are used, but toolChoice is none"),
+        ({"tools": None}, tool_use(), "tools offered are none"),
+    ],
+    ids=str,
+)
+async def test_what_a_model_may_not_do_with_tools(more: Any, answer: Any, told: str) -> None:
+    questions = Questions(None, lambda _: answer, None, ["sampling.tools"])
+    asked = InputRequest(method="sampling/createMessage", params=raw({**OFFER, **more}))
+    with pytest.raises(LocalProtocolError, match=f"on_sample answered what the request does not allow: .*{told}"):
+        await answer_all(questions, a=asked)
+
+
+async def test_tools_exist_since_a_version() -> None:
+    questions = Questions(None, lambda _: "x", None, CAN)
+    assert (await ask(questions, "sampling/createMessage", OFFER, "2025-06-18"))[0] == -32602
+    assert (await ask(questions, "sampling/createMessage", SAMPLE, "2025-06-18"))["model"] == "unknown"
+
+
+# Several questions.
+
+
+async def test_questions_are_asked_in_order_and_after_a_failure_no_more() -> None:
+    seen: list[Any] = []
+
+    async def on_elicit(params: ElicitParams) -> Any:
+        seen.append(params.message)
+        await asyncio.sleep(0)
+        if params.message == "b":
+            raise KeyError("mine")
+        return "accept"
+
+    questions = Questions(on_elicit, lambda _: seen.append("sampled"), None)
+    asked = {
+        key: InputRequest(method="elicitation/create", params=raw({**FORM, "message": key})) for key in ("a", "b", "c")
+    }
+    with pytest.raises(KeyError, match="mine"):
+        await answer_all(questions, **asked, d=InputRequest(method="sampling/createMessage", params=raw(SAMPLE)))
+    assert seen == ["a", "b"]
+
+
+async def test_too_many_questions_are_none() -> None:
+    asked = {str(number): InputRequest(method="roots/list") for number in range(MAX_QUESTIONS + 1)}
+    with pytest.raises(RemoteProtocolError, match="asks 101 questions at once, more than 100"):
+        await answer_all(Questions(None, None, []), **asked)

@@ -37,9 +37,9 @@ class User:
 
     def on_elicit(self, params: ElicitParams) -> ElicitResult:
         self.asked.append(params.message)
-        return ElicitResult(
-            action="accept", content={"name": "Ann", "firstLine": "one", "untitledSingleSelectEnum": "Monica"}
-        )
+        known: dict[str, Any] = {"name": "Ann", "firstLine": "one", "untitledSingleSelectEnum": "Monica"}
+        fields = (params.requested_schema or {}).get("properties", {})
+        return ElicitResult(action="accept", content={name: known[name] for name in known if name in fields})
 
     def on_sample(self, params: CreateMessageParams) -> CreateMessageResult:
         self.asked.append(f"at most {params.max_tokens} tokens")

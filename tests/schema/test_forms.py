@@ -4,6 +4,7 @@ import dataclasses
 import datetime as dt
 import enum
 import re
+import time
 from typing import Annotated, Any, Literal, TypedDict
 
 import msgspec
@@ -11,7 +12,7 @@ import pydantic
 import pytest
 
 from schema.models import Address, Box, Color, Movie, Pair
-from splice.schema.forms import apply_defaults, form_schema, read_form
+from splice.schema.forms import check_form, filled, form_schema, read_form
 from splice.schema.schemas import BadArguments
 
 
@@ -185,6 +186,148 @@ def test_choices_with_titles() -> None:
     assert form_schema(Titled)["properties"]["one"]["oneOf"] == [{"const": "a", "title": "A"}]
 
 
+# Forms that others made, as a client sees them.
+
+
 def test_defaults_are_filled_in() -> None:
-    assert apply_defaults(BOOKING, {"ok": True, "guests": 1}) == {"ok": True, "guests": 1, "tags": [], "price": 1.5}
-    assert apply_defaults({}, {"a": 1}) == {"a": 1}
+    given = {"color": "red", "ok": True, "guests": 1, "day": None}
+    assert filled(BOOKING, given) == {"color": "red", "ok": True, "guests": 1, "tags": [], "price": 1.5}
+    assert filled({"type": "object", "properties": {}}, {"a": 1}) == {}  # a question that wants a yes
+
+
+TITLED = [{"const": "#f00", "title": "Red"}, {"const": "#0f0", "title": "Green"}]
+MAYBE = {"anyOf": [{"type": "string"}, {"type": "null"}], "default": None}
+
+
+def form_of(field: Any, **more: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": {"f": field}, **more}
+
+
+@pytest.mark.requirement(411)
+@pytest.mark.parametrize(
+    ("field", "fits", "unfit", "said"),
+    [
+        ({"type": "string"}, ["", "x"], [1, True, ["x"], {}], "f: expected string"),
+        ({"type": "string", "minLength": 2, "maxLength": 3}, ["ab"], ["a"], "shorter than 2"),
+        ({"type": "string", "minLength": 2, "maxLength": 3}, ["abc"], ["abcd"], "longer than 3"),
+        ({"type": "string", "pattern": "^[a-z]+$"}, ["ab"], ["A"], "^[a-z]+$"),
+        ({"type": "string", "format": "email"}, ["a@b.example"], ["a"], "f: expected email"),
+        ({"type": "string", "format": "uri"}, ["https://a.example/"], ["a b"], "f: expected uri"),
+        ({"type": "string", "format": "date"}, ["2026-07-28"], ["28.7.2026"], "f: expected date such as"),
+        ({"type": "string", "format": "date-time"}, ["2026-07-28T01:02:03Z"], ["now"], "f: expected date-time such as"),
+        ({"type": "string", "format": "of our own"}, ["x"], [1], "f: expected string"),
+        ({"type": "integer", "minimum": 1, "maximum": 3}, [1, 3, 2.0], [0], "minimum of 1"),
+        ({"type": "integer", "minimum": 1, "maximum": 3}, [1], [4], "maximum of 3"),
+        ({"type": "integer"}, [-1], [1.5, "1", True], "f: expected integer"),
+        ({"type": "number", "minimum": 0}, [0, 0.5], ["1", True], "f: expected number"),
+        ({"type": "boolean"}, [True, False], [1, "true"], "f: expected boolean"),
+        ({"type": "string", "enum": ["a", "b"]}, ["a"], ["c", ""], 'f: expected one of "a", "b", got'),
+        ({"type": "string", "enum": ["a"], "enumNames": ["A"]}, ["a"], ["A"], 'f: expected one of "a", got "A"'),
+        ({"type": "string", "oneOf": TITLED}, ["#f00"], ["Red", ""], 'f: expected one of "#f00", "#0f0", got'),
+        (MAYBE, ["x"], [1], "f: expected string or null, got 1"),
+    ],
+    ids=str,
+)
+def test_what_each_kind_of_field_takes(field: Any, fits: list[Any], unfit: list[Any], said: str) -> None:
+    for lists in (True, False):
+        check_form(form_of(field), lists=lists)
+    for value in fits:
+        assert filled(form_of(field), {"f": value}) == {"f": value}
+    for value in unfit:
+        with pytest.raises(ValueError, match=re.escape(said)):
+            filled(form_of(field), {"f": value})
+
+
+@pytest.mark.parametrize(
+    ("field", "fits", "unfit", "said"),
+    [
+        ({"type": "array", "items": {"type": "string", "enum": ["a", "b"]}}, [[], ["a", "b"]], ["a"], "expected array"),
+        ({"type": "array", "items": {"enum": ["a", "b"]}}, [["a"]], [["c"]], 'f[0]: expected one of "a", "b", got "c"'),
+        ({"type": "array", "items": {"anyOf": TITLED}}, [["#f00"]], [["Red"]], 'f[0]: expected one of "#f00", "#0f0"'),
+        ({"type": "array", "minItems": 1, "items": {"enum": ["a"]}}, [["a"]], [[]], "less than 1 item"),
+        ({"type": "array", "maxItems": 1, "items": {"enum": ["a"]}}, [["a"]], [["a", "a"]], "more than 1 item"),
+        ({"type": "array", "items": {"type": "string"}}, [["x"]], [[1], [{}]], "f[0]: expected string"),
+    ],
+    ids=str,
+)
+def test_lists_of_choices_where_the_version_has_them(field: Any, fits: list[Any], unfit: list[Any], said: str) -> None:
+    form = form_of(field)
+    check_form(form, lists=True)
+    for value in fits:
+        assert filled(form, {"f": value}) == {"f": value}
+    for value in unfit:
+        with pytest.raises(ValueError, match=re.escape(said)):
+            filled(form, {"f": value})
+    with pytest.raises(ValueError, match="its field 'f' is not one that forms have"):
+        check_form(form, lists=False)
+
+
+def test_nothing_is_sent_that_the_form_does_not_have() -> None:
+    form = form_of({"type": "string"}, required=["f"])
+    with pytest.raises(ValueError, match=re.escape("ff: unknown name; known are: f. Did you mean 'f'?")):
+        filled(form, {"f": "x", "ff": "y"})
+    with pytest.raises(ValueError, match="f: required, but missing"):
+        filled(form, {"f": None})
+
+
+NESTED = {"type": "object", "properties": {"a": {"type": "string"}}}
+
+
+@pytest.mark.parametrize(
+    ("form", "said"),
+    [
+        ({}, "a form is"),
+        ({"type": "object"}, "a form is"),
+        ({"type": "array", "properties": {}}, "a form is"),
+        ({"type": "object", "properties": 5}, "properties"),
+        (
+            {"type": "object", "properties": {str(each): {"type": "string"} for each in range(101)}},
+            "at most 100 fields",
+        ),
+        ({"$schema": "https://a.example/s", "type": "object", "properties": {}}, "unsupported JSON Schema dialect"),
+        *(
+            (form_of(field), "its field 'f' is not one that forms have")
+            for field in list[Any](
+                (
+                    True,
+                    {},
+                    NESTED,
+                    {"type": "array", "items": NESTED},
+                    {"type": "array", "items": {"type": "integer"}},
+                    {"type": "array"},
+                    {"type": "null"},
+                    {"type": ["string", "object"]},
+                    {"anyOf": [NESTED, {"type": "null"}]},
+                    {"anyOf": [{"type": "string"}, {"type": "integer"}]},
+                    {"anyOf": [True]},
+                    {"oneOf": [True, {"const": "a"}]},
+                    {"oneOf": [{"const": {}}]},
+                    {"allOf": [NESTED]},
+                    {"type": "integer", "enum": [1, 2]},
+                    {"type": "string", "enum": []},
+                    {"enum": [str(each) for each in range(1001)]},
+                )
+            )
+        ),
+        (form_of({"$ref": "#/properties/f"}), "applies itself"),
+        (form_of({"$ref": "https://a.example/s"}), "nothing is ever fetched"),
+        (form_of({"type": "string", "pattern": "("}), "pattern"),
+        (form_of({"type": "string", "pattern": "a" * 20_000}), "patterns"),
+        (form_of({"type": "string", "minLength": "2"}), "minLength"),
+        (form_of({"enum": 5}), "enum"),
+        (form_of({"type": "string"}, required="f"), "required"),
+    ],
+    ids=lambda it: str(it)[:60],
+)
+def test_forms_that_nobody_should_be_shown(form: Any, said: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(said)):
+        check_form(form, lists=True)
+
+
+def test_a_pattern_without_end_ends() -> None:
+    form = form_of({"type": "string", "pattern": "^(a|a)+$"})
+    check_form(form, lists=True)
+    began = time.perf_counter()
+    with pytest.raises(ValueError, match="f: "):
+        filled(form, {"f": "a" * 60 + "b"})
+    assert time.perf_counter() - began < 1

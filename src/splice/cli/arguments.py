@@ -88,6 +88,13 @@ def choices_of(schema: Any, root: dict[str, Any]) -> list[Any]:
     return _choices(resolved(schema, root))
 
 
+def titles_of(schema: dict[str, Any]) -> dict[Any, str]:
+    """Tell the titles of the choices that have one: beside each, or in `enumNames` up to 2025-06-18."""
+    titled = [*schema.get("oneOf", ()), *schema.get("anyOf", ())]
+    found = {each["const"]: str(each["title"]) for each in titled if "const" in each and "title" in each}
+    return found or dict(zip(schema.get("enum", ()), map(str, schema.get("enumNames", ())), strict=False))
+
+
 def _choices(schema: dict[str, Any]) -> list[Any]:
     if "const" in schema:
         return [schema["const"]]

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias, cast, overload
 
 from splice.cli.addresses import host_of, warnings_about
-from splice.cli.arguments import MALFORMED, choices_of, kinds_of, read
+from splice.cli.arguments import MALFORMED, choices_of, kinds_of, read, titles_of
 from splice.cli.showing import spoken_text
 from splice.cli.text import as_json, one_line, safe
 from splice.schema.validate import BadSchema, validator
@@ -85,6 +85,10 @@ class Terminal:
             except MALFORMED:
                 tell("Declined, as the form is malformed.")
                 return ElicitResult(action="decline")
+
+    def visited(self, params: ElicitParams) -> None:
+        """Tell the user that the server has what it sent them to a URL for."""
+        tell(f"{self.who} says that this is done: {one_line(params.message)}")
 
     async def sample(self, params: CreateMessageParams) -> CreateMessageResult | None:
         """Let the user write what the server wants a language model to write. None: the user does not want to."""
@@ -250,7 +254,9 @@ def _prompt(name: str, schema: dict[str, Any], *, needed: bool) -> str:
     about = one_line(str(schema.get("description", "")))
     kinds = kinds_of(schema, schema)
     choices = choices_of(schema.get("items", {}) if kinds == ["array"] else schema, schema)
-    expected = "/".join(one_line(str(each)) for each in choices) or (
+    titles = titles_of(schema.get("items", {}) if kinds == ["array"] else schema)
+    shown = [f"{each} = {titles[each]}" if titles.get(each, each) != each else str(each) for each in choices]
+    expected = "/".join(map(one_line, shown)) or (
         "y/n" if kinds == ["boolean"] else " or ".join(kind for kind in kinds if kind != "string")
     )
     notes = [about, expected, "" if needed else "optional"]

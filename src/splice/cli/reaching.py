@@ -14,6 +14,7 @@ from splice.cli.outcomes import FAILED, UNREACHABLE, USAGE, Stop
 from splice.cli.stderr import has_reference
 from splice.cli.targets import Target, take_target
 from splice.cli.text import as_json, one_line, safe
+from splice.errors import URLElicitationRequired
 from splice.transports.processes import how_it_ended
 from splice.types import VERSIONS, LogParams
 
@@ -103,6 +104,8 @@ async def _talk(target: Target, work: Callable[[Client], Awaitable[int]], reach:
     client = Client(
         target.place,
         on_elicit=terminal.elicit,
+        can=["elicitation.url"],
+        on_elicit_complete=terminal.visited,
         on_sample=terminal.sample if has_terminal() else None,
         on_log=show_log,
         protocol=reach["protocol"],
@@ -140,7 +143,9 @@ def told(error: BaseException) -> str:
     if isinstance(error, RPCError):
         for option, why in _NOT_OFFERED.items():
             text = text.replace(f"pass {option}= to Client", why)
-        return f"{text} (code {error.code})"
+        required = error.elicitations if isinstance(error, URLElicitationRequired) else ()
+        visits = "".join(f"\n  visit {one_line(each.url)} ({one_line(each.message)})" for each in required)
+        return f"{text} (code {error.code}){visits}"
     if isinstance(error, RequestTimeout):
         return f"{text}; --timeout allows more"
     return text

@@ -24,7 +24,7 @@ from splice import errors
 from splice.client import clocks, lives, notices
 from splice.client.cache import Cache, Keep, Key
 from splice.client.connection import Connection, Opening
-from splice.client.questions import OPTION_OF, Answers
+from splice.client.questions import Answers, Questions
 from splice.protocol import lenient, questions, wire
 from splice.protocol.jsonrpc import Failure, Notification, RequestId, Response, error_of
 from splice.protocol.methods import UNREADABLE, Method
@@ -40,6 +40,8 @@ R = TypeVar("R", bound=Struct)
 T = TypeVar("T")
 
 Chapters: TypeAlias = Iterable[Extension[Any]]
+
+Current: TypeAlias = Callable[[], Connection]
 
 Renew: TypeAlias = Callable[[Connection | None, errors.TransportError, float], Awaitable[bool]]
 """Waits so many seconds, then puts another connection in the place of one that is lost, if one is. False: that is not
@@ -99,10 +101,6 @@ class Options(Struct, frozen=True):
 NO_OPTIONS = Options()
 
 
-class _Required(Struct, rename="camel"):
-    required_capabilities: dict[str, Any]
-
-
 _head_decoder = msgspec.json.Decoder(wire.Result)
 
 
@@ -115,7 +113,8 @@ class Calls:
     retries = 0
     """How often a request is sent again where that does no harm."""
 
-    def __init__(self, opening: Opening, chapters: Chapters, current: Callable[[], Connection], renew: Renew) -> None:
+    def __init__(self, opening: Opening, ours: Questions, more: Chapters, current: Current, renew: Renew) -> None:
+        self._ours, chapters = ours, (ours, *more)
         self.current = current
         self._renew = renew
         self._kinds = {kind: result for each in chapters for kind, result in each.results.items()}
@@ -158,7 +157,7 @@ class Calls:
                 if isinstance(response, Failure):
                     if response.error.code == errors.INVALID_PARAMS:  # a list is old that gave the name or cursor
                         self.cache.drop(row.name.partition("/")[0])
-                    raise self._error(response)
+                    raise self._ours.explained(error_of(response))
                 result = self._read(row, response.result)
                 if not isinstance(result, questions.InputRequiredResult):
                     if keep is not None:
@@ -286,21 +285,6 @@ class Calls:
                 if not await self._recover(connection, error, lives.Again(0, is_harmless=False)):
                     raise
                 await self.current().link.notify(note)
-
-    def _error(self, response: Failure) -> errors.RPCError:
-        """Build the exception for an error response. If it says that we lack a capability, the text says how to get it.
-
-        `message` stays what the server said.
-        """
-        error, ours = error_of(response), self.current().stamp.capabilities
-        try:
-            lacks = msgspec.convert(error.data, _Required).required_capabilities
-        except msgspec.ValidationError:
-            return error
-        for name, option in OPTION_OF.items():
-            if name in lacks and getattr(ours, name) is None:
-                error.args = (f"{error.message}; pass {option}= to Client",)
-        return error
 
     def _read(self, row: Method[Any, R], raw: Raw) -> R | questions.InputRequiredResult:
         """Read a result, which may also be one of an extension's. Raises `RemoteProtocolError`."""

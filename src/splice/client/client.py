@@ -41,6 +41,8 @@ class Client:
 
     - `on_elicit` answers for the user, `on_sample` for a model, `roots` lists places to work in. These functions,
       `def` or `async def`, serve every version, and what is declared to the server follows from them;
+    - `can` lists what they can do beyond the ordinary: ``elicitation.url``, ``sampling.tools``, ``sampling.context``;
+      `on_elicit_complete` is told that a user has done what was to be done at a URL (2025-11-25);
     - `on_log` is told log messages, `on_change` that something changed;
     - `protocol` is ``auto``, ``legacy``, ``modern`` or a version;
     - `timeout` is how many seconds opening, or one call with all that it sets off, may take (60), None for ever;

@@ -41,7 +41,8 @@ class Conversation:
         checked("Client", options, OPTIONS)
         target = targets.limited(target, options.get("max_message"))
         on_log, on_change = options.get("on_log"), options.get("on_change")
-        questions = Questions(options.get("on_elicit"), options.get("on_sample"), options.get("roots"))
+        answering = options.get("on_elicit"), options.get("on_sample"), options.get("roots")
+        questions = Questions(*answering, options.get("can") or (), options.get("on_elicit_complete"))
         extensions = tuple(options.get("extensions") or ())
         capabilities = ClientCapabilities()
         for each in (questions, *extensions):
@@ -63,8 +64,8 @@ class Conversation:
         self._announcing: asyncio.Task[None] | None = None
         self._links: set[Link] = set()
         self._background = Background()
-        self._notices = notices.Notices(on_log, on_change, extensions)
-        self.calls = Calls(self._opening, (questions, *extensions), self.connection, self._renew)
+        self._notices = notices.Notices(on_log, on_change, (questions, *extensions))
+        self.calls = Calls(self._opening, questions, extensions, self.connection, self._renew)
         self.calls.cache.keeps, self.calls.retries = options.get("cache", True), options.get("retries", 0)
         tells, back = on_change is not None, target.kind == "http"
         self.subscriptions = subscriptions.Subscriptions(self.calls, self._background, lists=tells, reconnects=back)

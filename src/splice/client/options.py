@@ -5,7 +5,7 @@ JSON cannot say is refused by the name of its argument; a float that is not a nu
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Annotated, Any, TypedDict
 
 import msgspec
@@ -29,12 +29,17 @@ _TEXT = Option(str, "text")
 _EXTENSIONS = Option(Sequence, "a list of `Extension`", item=Extension)
 
 
+_CAN = Option((list, tuple, set), f"a list of {', '.join(questions.CAN)}", lambda can: {*can} <= {*questions.CAN})
+
+
 class ClientOptions(TypedDict, total=False):
     """Everything a `Client` may be told besides its target. The class says what each one does."""
 
     on_elicit: Annotated[questions.OnElicit | None, _FUNCTION]
     on_sample: Annotated[questions.OnSample | None, _FUNCTION]
     roots: Annotated[questions.Roots | None, Option((Sequence, Callable), "a list of places, or a function")]
+    can: Annotated[Collection[questions.Can] | None, _CAN]
+    on_elicit_complete: Annotated[questions.OnElicitComplete | None, _FUNCTION]
     on_log: Annotated[notices.OnLog | None, _FUNCTION]
     on_change: Annotated[notices.OnChange | None, _FUNCTION]
     protocol: Annotated[str, _TEXT]
@@ -61,13 +66,7 @@ def info_of(options: ClientOptions) -> Implementation:
     return Implementation(name=name, version=version or "") if name else info or INFO
 
 
-def _plain(value: Any) -> Any:
-    if not hasattr(value, "model_dump"):
-        raise TypeError(f"{type(value).__name__} has no JSON form")
-    return value.model_dump(mode="json", by_alias=True)
-
-
-_encoder = msgspec.json.Encoder(enc_hook=_plain)
+_encoder = msgspec.json.Encoder(enc_hook=questions.plain)
 
 
 def written(tool: str, arguments: Mapping[str, Any]) -> Raw:
@@ -87,5 +86,5 @@ def written(tool: str, arguments: Mapping[str, Any]) -> Raw:
 
 def _check_numbers(arguments: Mapping[str, Any]) -> None:
     """Raise `ValueError` for NaN and infinity. `Raw` is JSON already, and has neither."""
-    plain = msgspec.to_builtins(arguments, enc_hook=lambda it: None if isinstance(it, Raw) else _plain(it))
+    plain = msgspec.to_builtins(arguments, enc_hook=lambda it: None if isinstance(it, Raw) else questions.plain(it))
     json.dumps(plain, allow_nan=False)

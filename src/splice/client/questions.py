@@ -1,7 +1,9 @@
 """Questions of a server: elicitation, sampling, roots and ping, and the methods of the user's extensions.
 
 The same functions answer both forms of a question: a request that the server sends within a session (`answer`), and
-one that stands in an `InputRequiredResult` (`answer_all`). The client declares what there are functions for.
+one that stands in an `InputRequiredResult` (`answer_all`). The client declares what there are functions for, and
+what these can do beyond the ordinary: `CAN`. What comes is checked before a function sees it, and what the function
+returns before it is sent.
 
 https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation
 https://modelcontextprotocol.io/specification/2026-07-28/client/sampling
@@ -9,36 +11,53 @@ https://modelcontextprotocol.io/specification/2026-07-28/client/roots
 """
 
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+import os
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast, get_args
+from urllib.parse import unquote
 
+import msgspec
 from msgspec import Raw, Struct
+from msgspec.structs import replace
 
+from splice import errors
 from splice.client.notices import call
-from splice.errors import InternalError, InvalidParams, LocalProtocolError, MethodNotFound, RPCError, Unanswered
 from splice.protocol import jsonrpc, lifecycle, methods, questions, uri, versions, wire
 from splice.protocol.capabilities import ElicitationCapability, RootsCapability, SamplingCapability
-from splice.protocol.content import TextContent
+from splice.protocol.content import SamplingBlock, TextContent, ToolUseContent
 from splice.protocol.narrow import narrow
-from splice.rules.extensions import AnyCapabilities, Extension, Served, served
-from splice.schema.forms import apply_defaults
+from splice.rules.extensions import AnyCapabilities, Extension, Heard, Served, served
 
-ElicitAnswer: TypeAlias = questions.ElicitResult | Mapping[str, Any] | Literal["accept", "decline", "cancel"] | None
-"""A mapping is the filled form; None declines."""
+ElicitAnswer: TypeAlias = questions.ElicitResult | Mapping[str, Any] | Literal["accept", "decline", "cancel"] | object
+"""A mapping is the filled form, and so is a dataclass, a Struct or a pydantic model. None declines."""
 
 OnElicit: TypeAlias = Callable[[questions.ElicitParams], ElicitAnswer | Awaitable[ElicitAnswer]]
 
-SampleAnswer: TypeAlias = questions.CreateMessageResult | str | None
-"""A string is what the model said; None: the user does not want it."""
+SampleAnswer: TypeAlias = questions.CreateMessageResult | SamplingBlock | list[SamplingBlock] | str | None
+"""A string, or blocks, are what the model said; None: the user does not want it."""
 
 OnSample: TypeAlias = Callable[[questions.CreateMessageParams], SampleAnswer | Awaitable[SampleAnswer]]
+
+OnElicitComplete: TypeAlias = Callable[[questions.ElicitParams], Awaitable[None] | None]
+"""Is told that the server calls finished what a user was sent to a URL for, with the question that did so."""
 
 AnyRoot: TypeAlias = questions.Root | Path | str
 """A string is a URI if it looks like one, else a path."""
 
 Roots: TypeAlias = Sequence[AnyRoot] | Callable[[], Sequence[AnyRoot] | Awaitable[Sequence[AnyRoot]]]
+
+Can: TypeAlias = Literal["elicitation.url", "sampling.tools", "sampling.context"]
+CAN: tuple[Can, ...] = get_args(Can)
+"""Parts of capabilities that are declared only if the user says so, since a function may not have been written for
+them: one that fills in forms would agree to a URL that nobody saw."""
+
+MAX_QUESTIONS = 100
+"""How many questions a result may hold."""
+
+MAX_VISITS = 1_000
+"""How many URLs that users were sent to are remembered; the oldest go first. A server need not tell of the end."""
 
 USER_REJECTED = -1
 """The error code that the specification shows for a user who wants no model to be asked."""
@@ -72,14 +91,14 @@ class Answers:
         try:
             each = self._served.get(request.method)
             if each is None or not each.row.exists(facts.version):
-                raise MethodNotFound(f"Method not found: {request.method}")  # noqa: TRY301 - one way out for all refusals
+                raise errors.MethodNotFound(f"Method not found: {request.method}")  # noqa: TRY301 - one way out for all refusals
             result = await each.answer(Question(each.row, request.params, facts))
             return jsonrpc.Success(request.id, narrow(result, facts.version))
-        except RPCError as error:
+        except errors.RPCError as error:
             return jsonrpc.failure(request.id, error)
         except Exception as error:
             log.exception("the handler of %s failed", request.method)
-            told = InternalError(f"The client's handler failed: {type(error).__name__}")
+            told = errors.InternalError(f"The client's handler failed: {type(error).__name__}")
             response = jsonrpc.failure(request.id, told)
             response.cause = error
             return response
@@ -87,86 +106,140 @@ class Answers:
     async def answer_all(self, asked: Mapping[str, questions.InputRequest], facts: versions.Facts) -> dict[str, Raw]:
         """Answer the questions of a result, one after the other, as a person would.
 
-        Raises `Unanswered` for a question that nothing answers, or that is refused, and what a handler raises.
+        Raises `Unanswered` for a question that nothing answers, or that is refused, and what a handler raises: then
+        the rest is not asked.
         """
+        if len(asked) > MAX_QUESTIONS:
+            raise errors.RemoteProtocolError(
+                f"The server asks {len(asked)} questions at once, more than {MAX_QUESTIONS}"
+            )
         answers: dict[str, Raw] = {}
         for key, request in asked.items():
             each = self._served.get(request.method)
             if each is None or each.row is lifecycle.PING:
                 options = [kind.option for kind in _KINDS if kind.row.name == request.method]
                 advice = f"; pass {options[0]}= to Client" if options else ""
-                raise Unanswered(f"The server asks for {request.method}, which nothing here answers{advice}")
+                raise errors.Unanswered(f"The server asks for {request.method}, which nothing here answers{advice}")
             try:
                 result = await each.answer(Question(each.row, request.params, facts))
                 answers[key] = jsonrpc.raw(narrow(result, facts.version))
-            except RPCError as error:
-                raise Unanswered(f"{request.method} was not answered: {error}") from error
+            except errors.RPCError as error:
+                raise errors.Unanswered(f"{request.method} was not answered: {error}") from error
         return answers
 
 
 class Questions(Extension[Question]):
     """The chapter of the specification's own questions, answered by the functions given to `Client`."""
 
-    def __init__(self, on_elicit: OnElicit | None, on_sample: OnSample | None, roots: Roots | None) -> None:
+    def __init__(
+        self,
+        on_elicit: OnElicit | None,
+        on_sample: OnSample | None,
+        roots: Roots | None,
+        can: Collection[Can] = (),
+        on_elicit_complete: OnElicitComplete | None = None,
+    ) -> None:
         if roots is not None and not callable(roots):
             _as_roots(roots)
         given = {"on_elicit": on_elicit, "on_sample": on_sample, "roots": roots}
         self._kinds = [kind for kind in _KINDS if given[kind.option] is not None]
-        ours = [Served(kind.row, partial(kind.answer, given[kind.option])) for kind in self._kinds]
-        super().__init__("", methods=[Served(lifecycle.PING, _pong), *ours])
+        self.can = can
+        self._visits: dict[str, questions.ElicitParams] = {}
+        self._on_elicit_complete = on_elicit_complete
+        ours = [Served(kind.row, partial(kind.answer, self, given[kind.option])) for kind in self._kinds]
+        notes = [Heard(questions.ELICITATION_COMPLETE, self._complete)]
+        super().__init__("", methods=[Served(lifecycle.PING, _pong), *ours], notes=notes)
 
     def declare(self, capabilities: AnyCapabilities) -> None:
         """Declare what there are functions for. What a version lacks is still to be left out."""
         for kind in self._kinds:
-            setattr(capabilities, kind.capability, kind.declared)
+            parts: dict[str, Any] = {
+                part.partition(".")[2]: {} for part in self.can if part.startswith(kind.capability)
+            }
+            setattr(capabilities, kind.capability, replace(kind.declared, **parts))
+
+    def expect(self, visit: questions.ElicitParams) -> None:
+        """Remember that a user is sent to a URL. Raises `InvalidParams` for one where nobody should be sent."""
+        if not uri.is_web(visit.url or ""):
+            raise errors.InvalidParams("Invalid params: `url` must be an absolute http or https URL without a user")
+        if visit.elicitation_id is not None:
+            self._visits[visit.elicitation_id] = visit
+        if len(self._visits) > MAX_VISITS:
+            del self._visits[next(iter(self._visits))]
+
+    def explained(self, error: errors.RPCError) -> errors.RPCError:
+        """Say how to get on after an error of the server's: which URLs to visit, or which option it misses.
+
+        `message` stays what the server said.
+        """
+        try:
+            data = msgspec.convert(error.data, _Data)
+            for visit in data.elicitations:
+                self.expect(visit)
+        except (msgspec.ValidationError, errors.InvalidParams):
+            return error  # as it came: nothing in it can be used
+        if isinstance(error, errors.URLElicitationRequired):
+            error.elicitations = tuple(data.elicitations)
+        misses = {f"{name}{inner}" for name, inside in data.required.items() for inner in ("", *inside)}
+        options = [f"{kind.option}=" for kind in _KINDS if kind.capability in misses and kind not in self._kinds]
+        options += [f"can={[part]}" for part in CAN if part.replace(".", "") in misses and part not in self.can]
+        if options:
+            error.args = (f"{error.message}; pass {options[0]} to Client",)
+        return error
+
+    async def _complete(self, params: questions.ElicitationCompleteParams) -> None:
+        visit = self._visits.pop(params.elicitation_id, None)
+        if visit is not None and self._on_elicit_complete is not None:
+            await call(self._on_elicit_complete, visit)
 
 
-async def _elicit(on_elicit: OnElicit, question: Question) -> questions.ElicitResult:
+class _Data(Struct, rename={"required": "requiredCapabilities"}):
+    elicitations: list[questions.ElicitParams] = []
+    required: dict[str, dict[str, Any]] = {}
+
+
+async def _elicit(ours: Questions, on_elicit: OnElicit, question: Question) -> questions.ElicitResult:
+    from splice.schema import forms  # noqa: PLC0415 - few servers ask
+
     params: questions.ElicitParams = question.params
-    if params.mode == "url" and not question.facts.url_elicitation:
-        raise InvalidParams("Invalid params: elicitation by URL was not declared")
+    form = params.requested_schema or {}
+    if params.mode != "url":
+        try:
+            forms.check_form(form, lists=question.facts.rich_forms)
+        except ValueError as error:
+            raise errors.InvalidParams(f"Invalid params: the form cannot be used: {error}") from error
+    elif "elicitation.url" not in ours.can or not question.facts.url_elicitation:
+        raise errors.InvalidParams("Invalid params: elicitation by URL was not declared")
+    else:
+        ours.expect(params)
     result = _as_elicit_result(await call(on_elicit, params))
     if result.action != "accept" or params.mode == "url":
         return questions.ElicitResult(action=result.action, meta=result.meta)
-    schema = params.requested_schema or {}
-    filled = {name: value for name, value in (result.content or {}).items() if value is not None}
-    content = apply_defaults(schema, filled)
-    _check_form(schema, content)
-    return questions.ElicitResult(action="accept", content=content, meta=result.meta)
-
-
-def _check_form(schema: dict[str, Any], content: dict[str, questions.ElicitValue]) -> None:
-    """Check a filled form. Raises `LocalProtocolError`, and `InvalidParams` for a form that nobody can fill in."""
-    from splice.schema.validate import BadSchema, Mismatch, validator  # noqa: PLC0415 - few servers ask by forms
-
     try:
-        validator(schema).check(content)
-    except Mismatch as error:
-        raise LocalProtocolError(f"on_elicit filled in what the form does not take: {error}") from error
-    except BadSchema as error:
-        raise InvalidParams(f"Invalid params: the form cannot be used: {error}") from error
+        return replace(result, content=forms.filled(form, result.content or {}))
+    except ValueError as error:
+        raise errors.LocalProtocolError(f"on_elicit filled in what the form does not take: {error}") from error
 
 
-async def _sample(on_sample: OnSample, question: Question) -> questions.CreateMessageResult:
+async def _sample(ours: Questions, on_sample: OnSample, question: Question) -> questions.CreateMessageResult:
     params: questions.CreateMessageParams = question.params
-    if params.tools is not None or params.tool_choice is not None:
-        raise InvalidParams("Invalid params: sampling with tools was not declared")
+    asks_tools = params.tools is not None or params.tool_choice is not None
+    if asks_tools and not ("sampling.tools" in ours.can and question.facts.sampling_tools):
+        raise errors.InvalidParams("Invalid params: sampling with tools was not declared")
     try:
         questions.check_sampling_messages(params.messages)
     except ValueError as error:
-        raise InvalidParams(f"Invalid params: {error}") from None
-    answer: Any = await call(on_sample, params)
-    if answer is None:
-        raise RPCError("The user rejected the sampling request", code=USER_REJECTED)
-    if isinstance(answer, str):
-        content = TextContent(text=answer)
-        return questions.CreateMessageResult(role="assistant", content=content, model="unknown", stop_reason="endTurn")
-    if not isinstance(answer, questions.CreateMessageResult):
-        raise TypeError(f"on_sample returned {answer!r}; return text, a CreateMessageResult, or None to refuse")
-    return answer
+        raise errors.InvalidParams(f"Invalid params: {error}") from None
+    result = _as_sample(await call(on_sample, params))
+    try:
+        if question.facts.sampling_tools:  # else uses of tools leave as text
+            questions.check_sampled(params, result)
+    except ValueError as error:
+        raise errors.LocalProtocolError(f"on_sample answered what the request does not allow: {error}") from error
+    return result
 
 
-async def _list_roots(roots: Roots, _: Question) -> questions.ListRootsResult:
+async def _list_roots(_: Questions, roots: Roots, __: Question) -> questions.ListRootsResult:
     return questions.ListRootsResult(roots=_as_roots(await call(roots) if callable(roots) else roots))
 
 
@@ -180,7 +253,7 @@ class _Kind(Struct, frozen=True):
     row: methods.Method[Any, Any]
     option: str
     """The option of `Client` that makes it answerable."""
-    answer: Callable[[Any, Question], Awaitable[Any]]
+    answer: Callable[[Questions, Any, Question], Awaitable[Any]]
     """Answers it with what was given as that option."""
     capability: str
     declared: Any
@@ -188,23 +261,44 @@ class _Kind(Struct, frozen=True):
 
 
 _KINDS = (
-    _Kind(questions.ELICIT, "on_elicit", _elicit, "elicitation", ElicitationCapability(form={}, url={})),
+    _Kind(questions.ELICIT, "on_elicit", _elicit, "elicitation", ElicitationCapability(form={})),
     _Kind(questions.CREATE_MESSAGE, "on_sample", _sample, "sampling", SamplingCapability()),
     _Kind(questions.ROOTS_LIST, "roots", _list_roots, "roots", RootsCapability(list_changed=True)),
 )
 
-OPTION_OF = {kind.capability: kind.option for kind in _KINDS}
-"""Which option of `Client` declares a capability."""
 
-
-def _as_elicit_result(answer: ElicitAnswer) -> questions.ElicitResult:
+def _as_elicit_result(answer: Any) -> questions.ElicitResult:
     if isinstance(answer, questions.ElicitResult):
         return answer
-    if isinstance(answer, Mapping):
-        return questions.ElicitResult(action="accept", content=dict(answer))
     if answer in ("accept", "decline", "cancel", None):
         return questions.ElicitResult(action=answer or "decline")
-    raise TypeError(f"on_elicit returned {answer!r}; return a filled form (a dict), 'accept', 'decline' or 'cancel'")
+    content: Any = msgspec.to_builtins(answer, str_keys=True, enc_hook=plain)
+    if not isinstance(content, dict):
+        what = "return a filled form (a dict, or an object with fields), 'accept', 'decline' or 'cancel'"
+        raise TypeError(f"on_elicit returned {answer!r}; {what}")
+    return questions.ElicitResult(action="accept", content=cast("dict[str, Any]", content))
+
+
+def plain(value: Any) -> Any:
+    """Encode what msgspec does not: pydantic models. Raises `TypeError`."""
+    if not hasattr(value, "model_dump"):
+        raise TypeError(f"{type(value).__name__} has no JSON form")
+    return value.model_dump(mode="json", by_alias=True)
+
+
+def _as_sample(answer: Any) -> questions.CreateMessageResult:
+    if answer is None:
+        raise errors.RPCError("The user rejected the sampling request", code=USER_REJECTED)
+    if isinstance(answer, questions.CreateMessageResult):
+        return answer
+    said: Any = TextContent(text=answer) if isinstance(answer, str) else answer
+    result = questions.CreateMessageResult(role="assistant", content=said, model="unknown")
+    blocks: list[Any] = result.blocks
+    if not blocks or not all(isinstance(each, SamplingBlock) for each in blocks):
+        what = "return text, content blocks, a CreateMessageResult, or None to refuse"
+        raise TypeError(f"on_sample returned {answer!r}; {what}")
+    uses = any(isinstance(each, ToolUseContent) for each in result.blocks)
+    return replace(result, stop_reason="toolUse" if uses else "endTurn")
 
 
 def _as_roots(roots: Sequence[AnyRoot]) -> list[questions.Root]:
@@ -216,8 +310,10 @@ def _as_roots(roots: Sequence[AnyRoot]) -> list[questions.Root]:
 
 def _as_root(root: AnyRoot) -> questions.Root:
     if isinstance(root, Path) or (isinstance(root, str) and "://" not in root):
-        return questions.Root(uri=Path(root).absolute().as_uri())
+        # Without `..`, as servers compare paths to it; symbolic links are the user's, and stay.
+        return questions.Root(uri=Path(os.path.normpath(Path(root).absolute())).as_uri())
     given = questions.Root(uri=root) if isinstance(root, str) else root
-    if not given.uri.startswith("file://") or not uri.is_uri(given.uri):
-        raise ValueError(f"a root is a path or a file:// URI, such as Path.as_uri() writes, not {given.uri!r}")
+    place: Any = getattr(given, "uri", given)
+    if not str(place).startswith("file://") or not uri.is_uri(place) or ".." in unquote(place).split("/"):
+        raise ValueError(f"a root is a path or a file:// URI, such as Path.as_uri() writes, not {place!r}")
     return given

@@ -153,6 +153,19 @@ class CreateMessageResult(Spoken, kw_only=True):
         return "\n".join(block.text for block in self.blocks if isinstance(block, TextContent))
 
 
+def check_sampled(params: CreateMessageParams, answer: CreateMessageResult) -> None:
+    """Check that a model used only the tools it was offered, and as `tool_choice` says. Raises `ValueError`."""
+    offered, uses = [tool.name for tool in params.tools or ()], list[ToolUseContent]()
+    for block in answer.blocks:
+        if isinstance(block, ToolUseContent) and block.name in offered and block.id not in {use.id for use in uses}:
+            uses.append(block)
+        elif isinstance(block, ToolUseContent | ToolResultContent):
+            raise ValueError(f"tools offered are {', '.join(offered) or 'none'}, each use has its own id: not {block}")
+    choice, stop = params.tool_choice and params.tool_choice.mode, answer.stop_reason
+    if choice == "none" if uses else choice == "required" or stop == "toolUse":
+        raise ValueError(f"{len(uses)} tools are used, but toolChoice is {choice} and stopReason {stop}")
+
+
 class ElicitParams(wire.Params, kw_only=True):
     """Params of `elicitation/create`: the server asks the user, by a form or by sending them to a URL."""
 

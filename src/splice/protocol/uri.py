@@ -38,10 +38,18 @@ _URI = re.compile(
     rf"(?:{_CHARACTER}|/)*+(?:\?(?:{_CHARACTER}|[/?])*+)?(?:#(?:{_CHARACTER}|[/?])*+)?"
 )
 
+_WEB = re.compile(r"https?://[^/?#@\\\x00-\x20\x7f-\U0010ffff]+(?:[/?#][!-~]*)?", re.IGNORECASE)
+# A backslash would be a slash to a browser, and part of the host to us.
+
 
 def is_uri(text: str) -> bool:
     """Tell whether a text is an absolute URI, with or without a fragment, as RFC 3986 has it."""
     return _URI.fullmatch(text) is not None
+
+
+def is_web(text: str) -> bool:
+    """Tell whether a text is an absolute URL of http or https that names a host, and neither user nor password."""
+    return _WEB.fullmatch(text) is not None
 
 
 def shown_url(url: str) -> str:

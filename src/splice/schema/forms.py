@@ -1,8 +1,9 @@
 """Forms for elicitation: flat objects of text, numbers, booleans and choices.
 
 A form is declared as a dataclass, a Struct, a TypedDict, an attrs class or a pydantic model; any other type is what a
-form of one field holds. Its schema is the small
-part of JSON Schema that clients must be able to show; what does not fit is refused when the question is asked.
+form of one field holds. Its schema is the small part of JSON Schema that clients must be able to show; what does not
+fit is refused when the question is asked. A client holds the forms of others against the same rule, and what was filled
+in against the form.
 
 https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#requested-schema
 """
@@ -17,6 +18,12 @@ from msgspec import Struct, defstruct
 from splice.schema.annotations import name_of
 from splice.schema.schemas import Schema, is_object, object_of, resolved, whole, without_null
 from splice.schema.types import Shape, Types
+
+MAX_FIELDS = 100
+"""How many fields a form of a server's may have: a person fills it in."""
+
+MAX_CHOICES = 1_000
+"""How many choices a field may have. There are some 600 time zones, and fewer countries."""
 
 _FORMATS = ("email", "uri", "date", "date-time")
 _HOLD = "forms hold text, numbers, booleans, choices of texts and lists of such choices"
@@ -69,10 +76,31 @@ def read_form(model: Any, content: Mapping[str, Any]) -> Any:
     return value.value if form.is_one else value
 
 
-def apply_defaults(schema: Mapping[str, Any], content: Mapping[str, Any]) -> dict[str, Any]:
-    """Fill in the defaults of the fields that were left out."""
-    properties = cast("dict[str, Schema]", schema.get("properties", {}))
-    return {name: each["default"] for name, each in properties.items() if "default" in each} | dict(content)
+def check_form(form: Schema, *, lists: bool) -> None:
+    """Check a form that a server made, before anybody sees it; `lists`: its version has lists of choices.
+
+    Raises `ValueError`.
+    """
+    _check_by(form)  # first: after that, all words of it have the right types
+    fields = form.get("properties")
+    if form.get("type", "object") != "object" or not is_object(fields) or len(fields) > MAX_FIELDS:
+        raise ValueError(f'a form is {{"type": "object", "properties": {{...}}}} of at most {MAX_FIELDS} fields')
+    for name, field in fields.items():
+        if not _is_shown(field, lists=lists):
+            raise ValueError(f"its field {name!r} is not one that forms have; {_HOLD}, lists not in every version")
+
+
+def filled(form: Schema, content: Mapping[str, Any]) -> dict[str, Any]:
+    """Add the defaults of fields that were left empty, and check all of it.
+
+    A form without fields asks for a yes, and takes no content. Raises `ValueError`: `Mismatch`.
+    """
+    properties = cast("dict[str, Schema]", form["properties"])
+    defaults = [(name, each.get("default")) for name, each in properties.items()]
+    given = [*defaults, *content.items()] if properties else []
+    values = {name: value for name, value in given if value is not None}
+    _check_by(form | {"additionalProperties": False})(values)
+    return values
 
 
 @functools.lru_cache(maxsize=256)
@@ -105,6 +133,15 @@ def _check_by(schema: Schema) -> Callable[[Any], None]:
     return validator(schema, formats=True).check
 
 
+def _is_shown(field: Any, *, lists: bool) -> bool:
+    """Tell whether a form of others may have a field: also one that may be null, and lists of any text."""
+    if is_object(field) and all(map(is_object, field.get("anyOf", ()))):
+        field = without_null(field)
+    if not is_object(field) or field.get("type") != "array":
+        return is_object(field) and _is_field(field)
+    return lists and (_is_field(field) or (is_object(items := field.get("items")) and items.get("type") == "string"))
+
+
 def _is_field(schema: Schema) -> bool:
     if schema.get("type") == "array":
         return is_object(items := schema.get("items")) and _is_choice(items)
@@ -112,9 +149,9 @@ def _is_field(schema: Schema) -> bool:
 
 
 def _is_choice(schema: Schema) -> bool:
-    titled = cast("list[Schema]", schema.get("oneOf", schema.get("anyOf", [schema])))
-    choices: list[Any] = schema.get("enum", [option.get("const") for option in titled])
-    return bool(choices) and all(isinstance(choice, str) for choice in choices)
+    titled = cast("list[Any]", schema.get("oneOf", schema.get("anyOf", [schema])))
+    choices: list[Any] = schema.get("enum", [is_object(option) and option.get("const") for option in titled])
+    return 0 < len(choices) <= MAX_CHOICES and all(isinstance(choice, str) for choice in choices)
 
 
 def _tidied(schema: Schema) -> Schema:

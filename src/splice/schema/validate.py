@@ -159,12 +159,16 @@ class Validator:
             kinds = (error.kind for error in shape if error.instance_path == whole.instance_path)
             return [name for kind in kinds if isinstance(kind, _Kind.Type) for name in kind.types]
 
-        if near := [shape for shape in shapes if not types(shape)]:
+        place, got = tuple(whole.instance_path), f", got {cut(_json(whole.instance), MAX_VALUE)}"
+        named = [error.kind.value for shape in shapes for error in shape if isinstance(error.kind, _Kind.Constant)]
+        if len(named) == len(shapes):  # choices with titles
+            yield Problem(place, cut(_EXPECTED["enum"](named), MAX_SAID) + got)
+        elif near := [shape for shape in shapes if not types(shape)]:
             for error in min(near, key=len):
                 yield from self._explained(error)
         else:
             expected = _EXPECTED["type"](dict.fromkeys(name for shape in shapes for name in types(shape)))
-            yield Problem(tuple(whole.instance_path), f"{expected}, got {cut(_json(whole.instance), MAX_VALUE)}")
+            yield Problem(place, expected + got)
 
 
 def validator(schema: dict[str, Any] | bool | msgspec.Raw, *, formats: bool = False) -> Validator:

@@ -10,7 +10,6 @@ import asyncio
 import hashlib
 import logging
 import os
-import re
 import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -23,7 +22,7 @@ from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from splice.errors import InvalidParams, InvalidRequest, LocalProtocolError, RequestTimeout
-from splice.protocol import jsonrpc, methods, notifications, questions, resources, versions, wire
+from splice.protocol import jsonrpc, methods, notifications, questions, resources, uri, versions, wire
 from splice.protocol.capabilities import ServerCapabilities
 from splice.protocol.narrow import narrow
 from splice.rules import eras, extensions, sessions
@@ -72,8 +71,6 @@ _Asked: TypeAlias = dict[str, tuple[Ask[Any], questions.InputRequest]]
 
 ASK_SECONDS = 600.0
 """How long a client may take to answer a request of ours: its user, or its model, has to think."""
-
-_URL = re.compile(r"https?://[!-~]+", re.IGNORECASE)
 
 ALONE = (
     "%s seals what clients bring back (requestState, cursors) with a key of this process alone, and other processes "
@@ -285,7 +282,7 @@ class Call(eras.Admitted, eq=False):
         if isinstance(params, questions.CreateMessageParams):
             questions.check_sampling_messages(params.messages)
         elif _is_link(params):
-            if not _URL.fullmatch(params.url or ""):
+            if not uri.is_web(params.url or ""):
                 raise ValueError(f"{params.url!r} is not an absolute URL of http or https")
             if params.elicitation_id and self.session and questions.ELICITATION_COMPLETE.exists(self.facts.version):
                 self.home.expect(self.session, params.elicitation_id)
