@@ -8,7 +8,7 @@ import uritemplate
 from hypothesis import given
 from hypothesis import strategies as st
 
-from splice.protocol.uri import UriTemplate, is_uri
+from splice.protocol.uri import UriTemplate, is_uri, is_web
 
 
 def test_variables_are_named_in_order_and_once() -> None:
@@ -246,3 +246,22 @@ def test_lone_surrogates_have_no_place_in_a_template() -> None:
 )
 def test_a_variable_never_takes_what_the_query_does_not_know(template: str, uri: str) -> None:
     assert UriTemplate(template).match(uri) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        ("https://shop.example/connect?id=a_b-C", True),
+        ("HTTP://KISS.example", True),
+        ("https://shop.example:8443#done", True),
+        ("https://user@shop.example/", False),
+        ("https://user:secret@shop.example/", False),
+        ("https://shop\\@evil.example/", False),
+        ("https://\u017fhop.example/", False),
+        ("https:///connect", False),
+        ("ftp://shop.example/", False),
+        ("shop.example", False),
+    ],
+)
+def test_what_sends_a_user_to_a_page(text: str, is_one: bool) -> None:
+    assert is_web(text) is is_one

@@ -38,7 +38,7 @@ _URI = re.compile(
     rf"(?:{_CHARACTER}|/)*+(?:\?(?:{_CHARACTER}|[/?])*+)?(?:#(?:{_CHARACTER}|[/?])*+)?"
 )
 
-_WEB = re.compile(r"https?://[^/?#@\\\x00-\x20\x7f-\U0010ffff]+(?:[/?#][!-~]*)?", re.IGNORECASE)
+_WEB = re.compile(r"(?i:https?)://[^/?#@\\\x00-\x20\x7f-\U0010ffff]+(?:[/?#][!-~]*)?")
 # A backslash would be a slash to a browser, and part of the host to us.
 
 

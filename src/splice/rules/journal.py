@@ -11,6 +11,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
 import hashlib
 import logging
 from collections.abc import Iterable
+from copy import copy
 from math import inf
 from typing import Any
 
@@ -55,6 +56,7 @@ class Journal:
             raise InvalidParams("requestState is not one this server issued") from None
         self._fresh = {key: answer for key, answer in (responses or {}).items() if key in self.page.asked}
         self._order = 0
+        self._prefix = ""
         self._run: dict[str, str] = {}
 
     @property
@@ -75,10 +77,16 @@ class Journal:
 
     def key(self, given: str | None) -> str:
         """Name the next question or side effect: as given, or by its place in the order of the handler's run."""
-        if given is not None:
-            return given
-        self._order += 1
-        return f"q{self._order}"
+        if given is None:
+            self._order += 1
+            given = f"q{self._order}"
+        return self._prefix + given
+
+    def within(self, key: str) -> "Journal":
+        """Give the same journal to a part of the run: the keys in it begin with `key`."""
+        part = copy(self)
+        part.__dict__ |= {"_order": 0, "_prefix": f"{key}/"}
+        return part
 
     def find(self, key: str, question: questions.InputRequest) -> Raw | None:
         """Find the answer to a question; None: it has to be asked.

@@ -51,7 +51,8 @@ def require(declared: Declared, method: str, params: Any) -> None:
         return  # to declare nothing in particular is to declare forms
     missing: dict[str, Any] = {part: {} for part in parts if getattr(has, part, None) is None}
     if name and (has is None or missing):
-        lacks = f"The client did not declare the capability that {method} needs"
+        what = " and ".join(f"{name}.{part}" for part in missing) or name
+        lacks = f"The client did not declare {what}, the capability that {method} needs"
         raise MissingClientCapability(lacks, {"requiredCapabilities": {name: missing}})
 
 

@@ -207,8 +207,7 @@ def output_schema(kind: Any, opaque: tuple[type, ...]) -> Schema | None:
     any_list = schema.get("type") == "array" and not schema.get("items") and not schema.get("prefixItems")
     if not schema or any_list or _is_text(schema):
         return None  # the items of a list of anything may well be content
-    root = _rooted(schema, types.defs)
-    return root | {"$defs": types.defs} if types.defs else root
+    return rooted(schema, types.defs)
 
 
 def _holds(kind: Any, opaque: tuple[type, ...]) -> bool:
@@ -224,9 +223,9 @@ def _is_text(schema: Schema) -> bool:
     return all(each.keys() <= {"type", "description"} and each.get("type") in ("string", "null") for each in members)
 
 
-def _rooted(schema: Schema, defs: dict[str, Schema]) -> Schema:
-    """Put the definition of the result itself at the root, where clients look for `type`."""
+def rooted(schema: Schema, defs: dict[str, Schema]) -> Schema:
+    """Put the definition of a value itself at the root, where `type` is looked for, and the others beside it."""
     root, reference = schemas.resolved(schema, defs), str(schema.get("$ref"))
     if f'"{reference}"' not in msgspec.json.encode(defs).decode():
         defs.pop(reference.removeprefix("#/$defs/"), None)
-    return root
+    return root | {"$defs": defs} if defs else root

@@ -22,7 +22,7 @@ from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from splice.errors import InvalidParams, InvalidRequest, LocalProtocolError, RequestTimeout
-from splice.protocol import jsonrpc, methods, notifications, questions, resources, uri, versions, wire
+from splice.protocol import jsonrpc, methods, notifications, questions, resources, tools, uri, versions, wire
 from splice.protocol.capabilities import ServerCapabilities
 from splice.protocol.narrow import narrow
 from splice.rules import eras, extensions, sessions
@@ -119,6 +119,8 @@ class Home(Struct, frozen=True, eq=False, kw_only=True, dict=True):
     """Lets one session hear when an elicitation is complete. Raises `ValueError` for the id of another's."""
     read: "Callable[[str, Call], Awaitable[resources.ReadResourceResult]]"
     """Reads one of the server's own resources for a running handler. Raises `ResourceNotFound`."""
+    lend: Callable[[str | Callable[..., Any]], Awaitable[Any]]
+    """Gives one of its tools by name, or one made of a function, to a running handler. Raises `ValueError`."""
     instructions: str | None = None
     """How to use the server, for the model."""
     middleware: Sequence[Middleware] = ()
@@ -243,6 +245,11 @@ class Call(eras.Admitted, eq=False):
         self.journal.leave({key: request for key, (_, request) in asked.items()}, required.state)
         await self._put(asked)
         self.journal.rewind()
+
+    def part(self, key: str, params: tools.CallToolParams) -> "Call":
+        """Make the call of a tool out of the middle of this one. Its progress is not told, as it is only a part."""
+        meta, journal = replace(self.meta, progress_token=None), self.journal.within(key)
+        return replace(self, row=tools.TOOLS_CALL, params=params, meta=meta, repairs=None, _journal=journal)
 
     def seal(self) -> str:
         """Write the journal down as the `requestState` of a result."""

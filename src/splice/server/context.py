@@ -18,12 +18,14 @@ from msgspec import Struct
 from splice.protocol import jsonrpc, methods, notifications, questions, wire
 from splice.protocol.capabilities import ClientCapabilities
 from splice.protocol.content import ResourceContents
-from splice.server.asking import Ask, Elicited, Messages, SampleOptions
+from splice.server.asking import Ask, Elicited
 from splice.server.call import Call
 from splice.server.threads import Bridge
 
 if TYPE_CHECKING:
     import typing_extensions
+
+    from splice.server.sampling import Messages, SampleOptions
 
     State = typing_extensions.TypeVar("State", default=Any)
 else:
@@ -227,11 +229,25 @@ class Context(Generic[State]):
         """
         return await self.ask(Ask.link(message, url, id=id, key=key))
 
+    @overload
     async def sample(
-        self, messages: Messages, *, max_tokens: int = 1000, key: str | None = None, **options: Unpack[SampleOptions]
-    ) -> questions.CreateMessageResult:
-        """Let the client's model answer. Raises `MissingClientCapability`, and `TypeError` for an unknown option."""
-        return await self.ask(Ask.sample(messages, max_tokens=max_tokens, key=key, **options))
+        self, messages: "Messages", result_type: None = None, **options: "Unpack[SampleOptions]"
+    ) -> questions.CreateMessageResult: ...
+    @overload
+    async def sample(self, messages: "Messages", result_type: type[T], **options: "Unpack[SampleOptions]") -> T: ...
+    @overload
+    async def sample(self, messages: "Messages", result_type: object, **options: "Unpack[SampleOptions]") -> Any: ...
+    async def sample(self, messages: "Messages", result_type: Any = None, **options: "Unpack[SampleOptions]") -> Any:
+        """Let the client's model answer: in its own words, or with a value of `result_type`.
+
+        `tools` are functions, and names of tools of this server, that the model may use; they are called, and the
+        model is told their results, until it has an answer. Instead, they may all be a `Tool`, and then an answer that
+        uses some is returned. Raises `MissingClientCapability`, `InvalidParams` for an answer that may not be,
+        `ToolError` where none was of the type, `TypeError` and `ValueError` for options that make no sense.
+        """
+        from splice.server import sampling  # noqa: PLC0415 - few handlers ask a model
+
+        return await sampling.sample(self._call, messages, result_type, options)
 
     async def roots(self, *, key: str | None = None) -> list[questions.Root]:
         """List the directories that the client lets the server work in."""

@@ -128,6 +128,7 @@ class Server:
             publish=publish,
             expect=chapter.expect,
             read=self._resources.read_within,
+            lend=self._tools.lend,
             protocols=protocols,
             hints=resources.hints("Server", given),
             **settings,

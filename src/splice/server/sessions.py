@@ -153,7 +153,7 @@ class Sessions(Extension[Call]):
             supported_versions=speaks, capabilities=home.capabilities(), instructions=home.instructions, **home.hints
         )
 
-    async def ping(self, call: Call) -> wire.EmptyResult:  # noqa: ARG002 - it says nothing
+    async def ping(self, _: Call) -> wire.EmptyResult:
         """Say that we are here."""
         return wire.EmptyResult()
 

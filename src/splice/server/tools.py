@@ -176,12 +176,12 @@ class Tools(sources.Features):
         capability, use = capabilities.ToolsCapability(list_changed=True), Served(tools.TOOLS_CALL, self.call)
         super().__init__("tools", capability, use, publish, tools=self.listing)
 
-    async def call(self, call: Call) -> tools.CallToolResult | InputRequired:
-        """Answer `tools/call`. What goes wrong in a tool becomes a result the model can read."""
+    async def call(self, call: Call, lent: Any = None) -> tools.CallToolResult | InputRequired:
+        """Answer `tools/call`, or call a tool that is `lent`. What goes wrong becomes a result the model can read."""
         params: tools.CallToolParams = call.params
-        tool = self.listing.local.get(params.name) or await self.listing.named(params.name)
+        tool = lent or self.listing.local.get(params.name) or await self.listing.named(params.name)
         facts = call.declared.facts
-        if facts.mirrored_headers and call.sender.kind == "http":
+        if facts.mirrored_headers and call.sender.kind == "http" and lent is None:
             _check_headers(tool, params.arguments, call.sender.headers)
         try:
             result = await tool.run(call)
@@ -192,6 +192,13 @@ class Tools(sources.Features):
         if call.repairs and isinstance(result, tools.CallToolResult):
             result.meta = (result.meta or {}) | {REPAIRED: call.repairs}
         return result if facts.any_structured_content else _wrapped(result, tool.definition)
+
+    async def lend(self, what: str | Callable[..., Any]) -> sources.Described[tools.Tool]:
+        """Give a tool by its name, or one made of a function, to a running handler. Raises `ValueError`."""
+        entry = await self.listing.find(what) if isinstance(what, str) else ToolEntry(what, {})
+        if entry is None:
+            raise ValueError(f"this server has no tool {what!r}")
+        return sources.Described(entry.definition, partial(self.call, lent=entry))
 
 
 def _failed(call: Call, error: BaseException) -> tools.CallToolResult:
