@@ -37,7 +37,8 @@ def narrow(value: T, version: str) -> T:
     Raises `ValueError` for a version this package does not know, and for what cannot be said without the part that
     is missing: an elicitation by URL before there was any, a form with a list of choices.
     """
-    step = _step(type(value), version)  # type: ignore[arg-type]  # a class is hashable
+    kind: type = type(value)
+    step = _step(kind, version)
     return value if step is None else step(value)
 
 
@@ -113,7 +114,7 @@ def _one_block(several: content.SamplingBlock | list[content.SamplingBlock]) -> 
 def _object(value: Any) -> Any:
     """Wrap JSON in an object, unless it is one."""
     is_one = value is None or isinstance(value, dict) or (isinstance(value, Raw) and bytes(value).lstrip()[:1] == b"{")
-    return value if is_one else {"result": value}  # pyright: ignore[reportUnknownVariableType]
+    return cast("Any", value if is_one else {"result": value})
 
 
 def _plain_form(version: str, form: dict[str, Any] | None) -> dict[str, Any] | None:
