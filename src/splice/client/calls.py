@@ -180,11 +180,11 @@ class Calls:
         `params` is a Struct that belongs to this request, and is written to. It may take for ever. Raises
         `TransportError`, and `LocalProtocolError` for an argument that no header can mirror.
         """
-        if row is TOOLS_CALL and options.mirrored is None and self.current().mirrors:
-            return await self._send_mirrored(params, options)
         again: lives.Again | None = None
         while True:
             connection = self.current()
+            if connection.mirrors and row is TOOLS_CALL and options.mirrored is None:
+                return await self._send_mirrored(params, options)
             outgoing = options.outgoing(row, params, connection, id or self.next_id(), options.hear or self.hear)
             try:
                 return await connection.link.exchange(outgoing)

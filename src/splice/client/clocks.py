@@ -80,7 +80,7 @@ class Deadline(Stretch):
         self._says = says
 
     def __enter__(self) -> Self:
-        super().__enter__()
+        Stretch.__enter__(self)  # `super()` takes longer
         clocks = self._clocks
         self.when = asyncio.get_running_loop().time() + self._seconds
         clocks.running.add(self)

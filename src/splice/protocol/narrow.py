@@ -37,7 +37,8 @@ def narrow(value: T, version: str) -> T:
     Raises `ValueError` for a version this package does not know, and for what cannot be said without the part that
     is missing: an elicitation by URL before there was any, a form with a list of choices.
     """
-    step = _step(cast("type", type(value)), version)
+    kind: type = type(value)
+    step = _step(kind, version)
     return value if step is None else step(value)
 
 

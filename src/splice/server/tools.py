@@ -181,7 +181,7 @@ class Tools(sources.Features):
         params: tools.CallToolParams = call.params
         tool = lent or self.listing.local.get(params.name) or await self.listing.named(params.name)
         facts = call.declared.facts
-        if facts.mirrored_headers and call.sender.kind == "http" and lent is None:
+        if facts.mirrored_headers and lent is None and call.exchange.sender.kind == "http":
             _check_headers(tool, params.arguments, call.sender.headers)
         try:
             result = await tool.run(call)

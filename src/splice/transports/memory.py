@@ -19,7 +19,7 @@ class MemoryExchange(base.Exchange):
     __slots__ = ("_hear", "_link")
 
     def __init__(self, link: "MemoryLink", request: jsonrpc.Request, sender: base.Sender, hear: base.Hear) -> None:
-        super().__init__(request, sender)
+        self.request, self.sender = request, sender
         self._link = link
         self._hear = hear
 

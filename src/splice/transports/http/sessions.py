@@ -11,12 +11,10 @@ https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#stream
 import asyncio
 import os
 from collections import Counter
-from collections.abc import Container, Generator
-from contextlib import contextmanager
+from collections.abc import Container
 from functools import partial
-from itertools import takewhile
 from time import monotonic
-from typing import Any
+from typing import Any, Self
 
 from splice.errors import ConnectionClosed, InternalError, InvalidParams, InvalidRequest, LocalProtocolError, RPCError
 from splice.protocol.jsonrpc import Message, Notification, Request, RequestId, Response, encode, failure, split_batch
@@ -71,6 +69,15 @@ class HTTPSession:
     def _push(self, message: Message) -> None:
         self.stream.push(self.sessions.write(message))
 
+    def __enter__(self) -> Self:
+        """Begin an HTTP request in it."""
+        self.users += 1
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.users -= 1
+        self.sessions.leave(self)
+
     def end(self) -> None:
         """Stop everything that goes on in it."""
         self.channel.end(ConnectionClosed("The session has ended"))
@@ -95,14 +102,13 @@ class Sessions:
         self._last: tuple[Message, bytes] | None = None
 
     def open(self, principal: str | None) -> HTTPSession:
-        """Make a session, in use by the request that opens it. Raises `Refusal` (503) when there are too many."""
+        """Make a session. Raises `Refusal` (503) when there are too many."""
         self.sweep(monotonic())
         if principal is not None and self._owned[principal] >= max(self._limit // MAX_SHARE, MAX_SHARE):
             self._make_room("You have", self._owned[principal], {principal})
         elif len(self.all) >= self._limit:
             self._make_room("The server has", self._limit, self._owned)
         session = HTTPSession(self, os.urandom(ID_BYTES).hex(), principal)
-        session.users = 1
         self.all[session.session.id] = session
         self._owned[principal] += 1
         return session
@@ -117,22 +123,17 @@ class Sessions:
         raise Refusal(503, InternalError(f"{who} {count} open sessions; end some, or try again later"), [retry])
 
     def enter(self, id: str, principal: str | None) -> HTTPSession:
-        """Find the session in which an HTTP request begins.
-
-        Raises `Refusal` (404): to anybody but its owner a session does not exist.
-        """
+        """Find a session. Raises `Refusal` (404): to anybody but its owner it does not exist."""
         self.sweep(monotonic())
         found = self.all.get(id)
         if found is None or found.session.principal != principal:
             raise Refusal(404, InvalidRequest(_NOT_FOUND))
-        found.users += 1
         return found
 
     def leave(self, session: HTTPSession) -> None:
-        """Note that an HTTP request in this session ended. When `initialize` failed, there is no session."""
-        session.users -= 1
+        """Note that an HTTP request in a session ended. It ends too if it is not kept, or if `initialize` failed."""
         self._touch(session, monotonic())
-        if session.session.declared is None:
+        if session.session.declared is None or session.session.id not in self.all:
             self.remove(session)
 
     def _touch(self, session: HTTPSession, now: float) -> None:
@@ -151,11 +152,14 @@ class Sessions:
 
     def sweep(self, now: float) -> None:
         """Remove the sessions that nothing happened in for too long; one that is in use counts as used just now."""
-        for session in list(takewhile(lambda session: now - session.used >= IDLE_SECONDS, self.all.values())):
-            if session.users:
-                self._touch(session, now)
+        for _ in range(len(self.all)):
+            oldest = next(iter(self.all.values()))
+            if now - oldest.used < IDLE_SECONDS:
+                return
+            if oldest.users:
+                self._touch(oldest, now)
             else:
-                self.remove(session)
+                self.remove(oldest)
 
     def write(self, message: Message) -> bytes:
         """Write a message; the same one that goes to many sessions is written once."""
@@ -170,7 +174,7 @@ class SessionExchange(ChannelExchange):
     __slots__ = ("_option", "_stream")
 
     def __init__(self, session: HTTPSession, request: Request, sender: Sender, stream: EventStream) -> None:
-        super().__init__(session.channel, request, sender)
+        self.request, self.sender, self.channel = request, sender, session.channel
         self._option = session.sessions.option
         self._stream = stream
 
@@ -290,9 +294,8 @@ class SessionLeg:
             self.sessions.remove(session)
         await visit.reply.accept(204)
 
-    @contextmanager
-    def _session(self, headers: Headers, sender: Sender, *, opens: bool = False) -> Generator[HTTPSession, None, None]:
-        """Find or open the session of a request, name it in `sender`, and hold it. Raises `Refusal`, `RPCError`."""
+    def _session(self, headers: Headers, sender: Sender, *, opens: bool = False) -> HTTPSession:
+        """Find or open the session of a request, and name it in `sender`. Raises `Refusal`, `RPCError`."""
         version = named_version(headers, self._protocols)
         id = headers.raw(b"mcp-session-id")
         if self.stateless:
@@ -310,15 +313,9 @@ class SessionLeg:
             raise InvalidParams(f"Mcp-Session-Id header missing: {self._protocols.opening}")
         sender.session = session.session
         facts = session.session.facts
-        try:
-            if version is not None and facts is not None and version != facts.version:
-                raise InvalidRequest(f"MCP-Protocol-Version is {version}, but this session has {facts.version}")
-            yield session
-        finally:
-            if self.stateless:
-                session.end()
-            else:
-                self.sessions.leave(session)
+        if version is not None and facts is not None and version != facts.version:
+            raise InvalidRequest(f"MCP-Protocol-Version is {version}, but this session has {facts.version}")
+        return session
 
     def _stream(self, session: HTTPSession, visit: Visit, ids: list[RequestId]) -> EventStream:
         """Make the stream of a POST, to be finished. When its client leaves, the work goes on."""

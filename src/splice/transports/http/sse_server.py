@@ -52,6 +52,7 @@ class SSELeg:
 
     async def _get(self, sender: Sender, visit: Visit) -> None:
         session = self._sessions.open(sender.principal)
+        session.users = 1  # as long as its stream is open
         id, reply = session.session.id, visit.reply
         self._streams[id] = stream = EventStream(reply)
 
