@@ -2,10 +2,16 @@
 
 import asyncio
 import inspect
+import os
+import sys
 
 import pytest
 
 LIMIT_SECONDS = 30.0
+
+# Hundreds of tests start a Python, and each would compile all of Splice where the environment forbids to keep it.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 @pytest.hookimpl(tryfirst=True)

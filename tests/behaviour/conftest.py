@@ -3,7 +3,6 @@
 A test names the requirements it shows to hold, by their numbers in `requirements.toml`.
 """
 
-import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
@@ -15,6 +14,7 @@ from splice import Client, StdioServer
 from splice.types import VERSIONS
 from support import behaving_server
 from support.listening import listening
+from support.warm import warm_python
 
 Connect: TypeAlias = Callable[..., AbstractAsyncContextManager[Client]]
 """Opens a client of a new server; the options are those of `Client`."""
@@ -44,7 +44,7 @@ def connect(transport: str, version: str) -> Connect:
             async with listening(app) as url, Client(url, **options) as client:
                 yield client
             return
-        program = StdioServer(sys.executable, str(Path(behaving_server.__file__)))
+        program = StdioServer(warm_python(), str(Path(behaving_server.__file__)))
         async with Client(program if transport == "stdio" else behaving_server.build(), **options) as client:
             yield client
 

@@ -6,7 +6,6 @@ has how a server may wrap its response, and what a client makes of that.
 
 import asyncio
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from support import batching_server, limited_server
 from support.listening import listening
 from support.program import program
 from support.raw_client import OverHTTP
+from support.warm import warm_python
 from support.wire import JSON, ask, call, cancel, initialize, meta, note
 from transports.raw_http import Visit, raw_server
 
@@ -68,7 +68,7 @@ def check(reply: JSON, expected: dict[JSON, str] | None, version: str) -> None:
 
 @pytest.mark.requirement(509, 510, 513)
 async def test_a_server_takes_batches_by_stdio_in_their_version(version: str) -> None:
-    async with program(limited_server.__file__, *VERSIONS) as process:
+    async with program(limited_server.__file__, *VERSIONS, python=warm_python()) as process:
         if not FACTS[version].request_meta:
             await process.open(version)
         for shape, (batch, expected) in SENT.items():
@@ -102,7 +102,7 @@ async def test_a_server_takes_batches_by_http_in_their_version(shape: str, versi
 async def test_no_batch_opens_a_session(transport: str) -> None:
     batch = [initialize(BATCHED[0], id=1)]
     if transport == "stdio":
-        async with program(limited_server.__file__, *BATCHED) as process:
+        async with program(limited_server.__file__, *BATCHED, python=warm_python()) as process:
             await process.send(json.dumps(batch).encode() + b"\n")
             assert (await process.receive())["error"]["code"] == -32600
             assert "result" in await process.open(BATCHED[0])
@@ -148,7 +148,7 @@ async def test_a_client_takes_batches_in_their_version(wire: str, shape: str, ve
     async with raw_server(answer) as server:
         target: Any = server.url
         if wire == "stdio":
-            target = StdioServer(sys.executable, str(Path(batching_server.__file__)), shape, version)
+            target = StdioServer(warm_python(), str(Path(batching_server.__file__)), shape, version)
         if version in BATCHED:
             assert await called(target, version, heard) == "there"
             assert heard == ["noted"] * ("N" in shape)

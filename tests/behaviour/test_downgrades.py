@@ -19,6 +19,7 @@ from support import rich_server
 from support.program import Program, program
 from support.rich_server import AUDIO, META, TEXT, USE
 from support.strays import has, strays
+from support.warm import warm_python
 from support.wire import JSON, ask, initialize, meta, note
 
 CAN_ALL: JSON = {"sampling": {"tools": {}, "context": {}}, "elicitation": {"form": {}, "url": {}}, "roots": {}}
@@ -41,7 +42,7 @@ async def opened(process: Program, version: str) -> tuple[str, JSON]:
 
 @pytest.mark.requirement(87)
 async def test_a_server_sends_what_the_version_has_and_nothing_else(version: str) -> None:
-    async with program(rich_server.__file__) as process:
+    async with program(rich_server.__file__, python=warm_python()) as process:
         answers = [await opened(process, version)]
         for id, (method, kind, params) in enumerate(
             (
@@ -98,7 +99,7 @@ def shown(tool: JSON, listed: JSON, result: JSON, wrapped: JSON) -> dict[str, st
 
 @pytest.mark.requirement(279, 281, 282)
 async def test_what_stands_in_the_place_of_what_is_left_out(version: str) -> None:
-    async with program(rich_server.__file__) as process:
+    async with program(rich_server.__file__, python=warm_python()) as process:
         await opened(process, version)
         tools = (await process.request(request(2, "tools/list", version)))["result"]["tools"]
         calls = [
@@ -114,7 +115,7 @@ async def test_what_stands_in_the_place_of_what_is_left_out(version: str) -> Non
 
 async def asked(version: str, tool: str, **arguments: JSON) -> tuple[str, JSON]:
     """Call a tool that asks; its question, or `error` and the text of it."""
-    async with program(rich_server.__file__) as process:
+    async with program(rich_server.__file__, python=warm_python()) as process:
         await opened(process, version)
         await process.send(request(2, "tools/call", version, {"name": tool, "arguments": arguments}))
         message = await process.receive()

@@ -6,7 +6,6 @@ one outcome, its own; progress only grows and ends with the call; no client hear
 """
 
 import asyncio
-import sys
 from collections.abc import Coroutine
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -25,6 +24,7 @@ from support import behaving_server
 from support.joined import Joined
 from support.listening import listening
 from support.waiting import settle
+from support.warm import warm_python
 
 T = TypeVar("T")
 
@@ -109,7 +109,7 @@ class Histories(RuleBasedStateMachine):
     async def _open(self) -> None:
         target: Any
         if self.medium == "stdio":
-            target = StdioServer(sys.executable, str(Path(behaving_server.__file__)))
+            target = StdioServer(warm_python(), str(Path(behaving_server.__file__)))
         elif self.medium == "http":
             target = await self.stack.enter_async_context(listening(behaving_server.build().http_app()))
         elif self.medium == "joined":

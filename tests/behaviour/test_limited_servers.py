@@ -19,6 +19,7 @@ from support import limited_server
 from support.listening import listening
 from support.program import program
 from support.raw_client import OverHTTP
+from support.warm import warm_python
 from support.wire import JSON, ask, initialize, note
 
 KINDS = {**SERVERS, "11+26": [SHORT["11"], SHORT["26"]]}
@@ -88,7 +89,7 @@ async def answered(transport: str, server: str, opening: str) -> tuple[JSON, int
     """Send the first message to a new server; the response, and its HTTP status."""
     message, headers = OPENINGS[opening]
     if transport == "stdio":
-        async with program(limited_server.__file__, *KINDS[server]) as process:
+        async with program(limited_server.__file__, *KINDS[server], python=warm_python()) as process:
             return await process.request(message), 0
     async with listening(limited_server.build(KINDS[server]).http_app()) as url:
         http = OverHTTP(url)
@@ -172,7 +173,7 @@ async def test_without_sessions_the_header_or_its_absence_names_the_version(
 async def test_a_session_does_not_let_versions_in_that_the_server_does_not_speak(transport: str, server: str) -> None:
     message = named("tools/list", LATER)
     if transport == "stdio":
-        async with program(limited_server.__file__, *KINDS[server]) as process:
+        async with program(limited_server.__file__, *KINDS[server], python=warm_python()) as process:
             await process.open(SHORT["11"])
             assert (await process.request(message))["error"]["code"] == -32022
             assert "result" in await process.request(ask(2, "tools/list"))

@@ -7,7 +7,6 @@ behind it stands the version agreed on, or the kind of error.
 
 import asyncio
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from splice.client import connection
 from splice.errors import HeaderMismatch, MCPError, RemoteProtocolError, RequestTimeout, UnsupportedProtocolVersion
 from splice.protocol.lifecycle import META_PROTOCOL_VERSION
 from support import odd_openings
+from support.warm import warm_python
 from transports.raw_http import Visit, raw_server
 
 OUTCOMES = """
@@ -107,7 +107,7 @@ async def test_they_come_to_terms_or_say_why_not(
     seconds = 0.4 if outcome == "timeout" else SECONDS
     over_http, log = OverHTTP(name), tmp_path / "log"
     async with raw_server(over_http) as server:
-        program = StdioServer(sys.executable, str(Path(odd_openings.__file__)), name, str(log))
+        program = StdioServer(warm_python(), str(Path(odd_openings.__file__)), name, str(log))
         target = server.url if transport == "http" else program
         if outcome in SHORT:
             assert await opening(target, client, seconds) == SHORT[outcome]

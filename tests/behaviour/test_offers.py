@@ -1,6 +1,5 @@
 """Completion, pages and what may be kept, over every transport and in every version."""
 
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -16,6 +15,7 @@ from splice.protocol.wire import CacheableResult
 from splice.types import PromptReference, ResourceTemplateReference
 from support import offering_server
 from support.listening import listening
+from support.warm import warm_python
 
 WITH_CONTEXT = [version for version in VERSIONS if covers(CompletionContext.span, version)]
 KEPT = [version for version in VERSIONS if narrow(CacheableResult(ttl_ms=1), version).ttl_ms]
@@ -32,7 +32,7 @@ def connect(transport: str, version: str) -> Connect:
             ):
                 yield client
             return
-        program = StdioServer(sys.executable, str(Path(offering_server.__file__)))
+        program = StdioServer(warm_python(), str(Path(offering_server.__file__)))
         server = program if transport == "stdio" else offering_server.build()
         async with Client(server, protocol=version, timeout=5.0) as client:
             yield client

@@ -4,7 +4,6 @@
 tell them apart: 24 is 2024-11-05, 03 is 2025-03-26, 06 is 2025-06-18, 11 is 2025-11-25, 26 is 2026-07-28.
 """
 
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -17,6 +16,7 @@ from splice.errors import MCPError, RemoteProtocolError, UnsupportedProtocolVers
 from splice.types import VERSIONS
 from support import limited_server
 from support.listening import listening
+from support.warm import warm_python
 
 SHORT = dict(zip(("24", "03", "06", "11", "26"), VERSIONS, strict=True))
 
@@ -89,7 +89,7 @@ async def connected(transport: str, server: str, **options: Any) -> AsyncIterato
         async with listening(app) as url, Client(url.replace("/mcp", PATHS[transport]), **options) as client:
             yield client
         return
-    program = StdioServer(sys.executable, str(Path(limited_server.__file__)), *spoken)
+    program = StdioServer(warm_python(), str(Path(limited_server.__file__)), *spoken)
     async with Client(program if transport == "stdio" else limited_server.build(spoken), **options) as client:
         yield client
 

@@ -17,6 +17,7 @@ from support import behaving_server
 from support.caller import LEGACY, Caller
 from support.program import program
 from support.raw_client import OverHTTP, Wire, opened, wired
+from support.warm import warm_python
 from support.wire import JSON, ask, call, initialize, modern
 
 KINDS = ("stdio", "http")
@@ -356,7 +357,7 @@ async def test_ids_of_sessions_are_visible_and_cannot_be_guessed() -> None:
 
 @pytest.mark.requirement(111)
 async def test_the_end_of_input_ends_the_server() -> None:
-    async with program(behaving_server.__file__) as process:
+    async with program(behaving_server.__file__, python=warm_python()) as process:
         await process.open(LATEST_HANDSHAKE)
         process.close_input()
         assert await process.ended() == 0
@@ -369,7 +370,7 @@ async def test_the_end_of_input_ends_the_server() -> None:
 @pytest.mark.requirement(47, 234, 235)
 @pytest.mark.parametrize("wanted", [{"toolsListChanged": True}, {"resourceSubscriptions": ["data://motto"]}], ids=str)
 async def test_a_listener_is_acknowledged_first_and_all_it_is_told_bears_its_id(wanted: JSON) -> None:
-    async with program(behaving_server.__file__) as process:
+    async with program(behaving_server.__file__, python=warm_python()) as process:
         await process.send(modern("mine", "subscriptions/listen", {"notifications": wanted}))
         for number, uri in enumerate(["data://bytes", "data://motto"]):
             await process.request(modern(number, "tools/call", {"name": "touch", "arguments": {"uri": uri}}))

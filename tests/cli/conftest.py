@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from splice.cli import main
+from support.warm import warm_python
 
 SERVER = str(Path(__file__).with_name("shop_server.py"))
 LIMIT_SECONDS = 30
@@ -34,8 +35,9 @@ Splice = Callable[..., Done]
 
 
 @pytest.fixture
-def splice(capfd: pytest.CaptureFixture[str]) -> Splice:
-    """Run `splice` in this process, where coverage sees it."""
+def splice(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Splice:
+    """Run `splice` in this process, where coverage sees it; the servers that it starts are warm."""
+    monkeypatch.setattr(sys, "executable", warm_python())
 
     def run(*words: str) -> Done:
         capfd.readouterr()

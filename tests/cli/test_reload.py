@@ -15,6 +15,7 @@ from splice.cli import reload
 from splice.cli.reload import Front
 from splice.cli.targets import this_splice
 from splice.types import ElicitParams
+from support.warm import warm_python
 
 LIMIT_SECONDS = 20
 
@@ -122,6 +123,7 @@ class Shop:
 @pytest.fixture
 def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shop:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "executable", warm_python())  # with which a front starts its servers
     return Shop(tmp_path)
 
 

@@ -1,7 +1,7 @@
 """What the fuzz targets share: how many examples they try, the count of them, and streams cut into pieces.
 
-A target is a file `test_*.py` beside this one. pytest tries a few examples of each of its tests; `python -m tests.fuzz`
-goes on for as long as it is told.
+A target is a file `test_*.py` beside this one. pytest tries a few examples of each of its tests, the same ones in each
+run; `python -m tests.fuzz` goes on for as long as it is told, with others.
 """
 
 import functools
@@ -22,7 +22,7 @@ PROFILE = settings(
     max_examples=EXAMPLES,
     deadline=None,
     database=None,
-    derandomize=False,
+    derandomize=True,
     print_blob=True,
     suppress_health_check=list(HealthCheck),
 )

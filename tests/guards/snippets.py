@@ -22,6 +22,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from support.warm import warm_python
+
 BLOCK = re.compile(
     r"(?:^[ ]*<!--\s*(?P<mark>file|not run):\s*(?P<value>.+?)\s*-->\s*\n+)?"
     r"^(?P<indent>[ ]*)```(?P<language>\w+)[^\n]*\n(?P<code>.*?)^(?P=indent)```[ ]*$",
@@ -62,8 +64,9 @@ class Stage:
 
     @property
     def environment(self) -> dict[str, str]:
-        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-        return {**os.environ, "PATH": path, "COLUMNS": "120", "NO_COLOR": "1", "PYTHONPATH": str(self.directory)}
+        path = f"{self.directory / '.venv' / 'bin'}{os.pathsep}{os.environ['PATH']}"
+        plain = {"COLUMNS": "120", "NO_COLOR": "1", "PYTHONUNBUFFERED": "1"}  # what comes first is shown first
+        return {**os.environ, "PATH": path, "PYTHONPATH": str(self.directory), **plain}
 
     def strike(self) -> None:
         """Stop what still runs."""
@@ -91,7 +94,7 @@ def blocks(page: Path) -> Iterator[Block]:
 def play(page: Path, directory: Path) -> None:
     """Run a page. Raises `AssertionError` naming the page and the line of the block that failed."""
     stage = Stage(page, directory, free_port())
-    (directory / ".venv").symlink_to(Path(sys.executable).parents[1])
+    install(directory / ".venv" / "bin")
     program: list[Path] = []
     ran = 0
     try:
@@ -109,6 +112,16 @@ def play(page: Path, directory: Path) -> None:
         run_python(stage, program, ran)
     finally:
         stage.strike()
+
+
+def install(folder: Path) -> None:
+    """Put there what is installed beside this Python; what starts a Python with Splice is warm."""
+    folder.mkdir(parents=True)
+    found = {
+        each.name: each for each in (*Path(sys.executable).parent.iterdir(), *Path(warm_python()).parent.iterdir())
+    }
+    for name, path in found.items():
+        (folder / name).symlink_to(path)
 
 
 def save(stage: Stage, block: Block, code: str) -> None:
@@ -133,7 +146,7 @@ def keep(stage: Stage, block: Block, code: str) -> Path:
 def run_python(stage: Stage, program: list[Path], ran: int) -> int:
     """Run the blocks so far, if there are new ones: a page is one program, so again from the first."""
     if len(program) > ran:
-        done = run(stage, [sys.executable, "-c", RUN_BLOCKS, *map(str, program)])
+        done = run(stage, [warm_python(), "-c", RUN_BLOCKS, *map(str, program)])
         assert done.returncode == 0, f"{stage.page}: a snippet failed\n{done.stdout}"
     return len(program)
 

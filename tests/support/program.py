@@ -92,10 +92,11 @@ async def program(
     stdin: int | IO[Any] = PIPE,
     stdout: int | IO[Any] = PIPE,
     options: Sequence[str] = (),
+    python: str = sys.executable,
 ) -> AsyncIterator[Program]:
     """Run a Python program for the length of the block."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable,
+        python,
         *options,
         str(path),
         *arguments,

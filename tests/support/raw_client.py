@@ -13,6 +13,7 @@ from splice.protocol.versions import FACTS
 from support import behaving_server
 from support.listening import listening
 from support.program import Program, program
+from support.warm import warm_python
 from support.wire import JSON, initialize, note
 
 Headers: TypeAlias = Mapping[str, str]
@@ -103,7 +104,7 @@ Wire: TypeAlias = OverStdio | OverHTTP
 async def wired(kind: str) -> AsyncIterator[Wire]:
     """Speak to a new server for the length of the block."""
     if kind == "stdio":
-        async with program(behaving_server.__file__) as process:
+        async with program(behaving_server.__file__, python=warm_python()) as process:
             yield OverStdio(process)
     else:
         async with listening(behaving_server.build().http_app()) as url:
