@@ -34,6 +34,7 @@ def test_no_two_of_our_classes_have_one_code() -> None:
 
 
 @pytest.mark.parametrize("code", [0, -1, 42, -32000, -32099])
+@pytest.mark.requirement(18)
 def test_any_other_code_is_received_as_a_plain_error(code: int) -> None:
     received = RPCError.received(code, "m")
     assert type(received) is RPCError

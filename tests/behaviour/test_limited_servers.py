@@ -138,6 +138,7 @@ async def test_only_a_server_with_sessions_has_more_than_post(
     ("message", "status"),
     [(note("notifications/initialized"), 202), ({"jsonrpc": "2.0", "id": 9, "result": {}}, 400), ([], 400)],
 )
+@pytest.mark.requirement(124)
 async def test_a_server_without_sessions_drops_notes_and_refuses_answers_and_batches(
     message: JSON, status: int
 ) -> None:
@@ -154,6 +155,7 @@ async def test_a_server_without_sessions_drops_notes_and_refuses_answers_and_bat
     ("server", "header", "status"),
     [("24-11", None, 200), ("24-11", "11", 200), ("11+26", None, 400), ("11+26", "11", 200), ("11+26", "06", 400)],
 )
+@pytest.mark.requirement(142)
 async def test_without_sessions_the_header_or_its_absence_names_the_version(
     server: str, header: str | None, status: int
 ) -> None:

@@ -101,6 +101,7 @@ def test_the_table_is_complete() -> None:
 
 @pytest.mark.requirement(65, 66, 67, 73, 81, 82, 83, 84, 85, 87)
 @pytest.mark.parametrize(("client", "server", "outcome"), cells())
+@pytest.mark.requirement(1)
 async def test_they_come_to_terms_or_say_why_not(client: str, server: str, outcome: str, transport: str) -> None:
     await come_to_terms(client, server, outcome, transport)
 

@@ -332,6 +332,23 @@ async def test_a_busy_server_that_names_no_time_or_a_long_one_is_not_waited_for(
         assert len(server.seen("tools/call")) == 1
 
 
+@pytest.mark.requirement(136)
+async def test_what_a_broken_stream_would_have_brought_is_asked_for_anew() -> None:
+    async def breaks_once(visit: Visit) -> None:
+        if visit.message["method"] == "server/discover":
+            await visit.result({"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}})
+        elif len(server.seen("tools/list")) == 1:
+            await visit.begin_stream()
+            visit.drop()
+        else:
+            await visit.result({"tools": []})
+
+    async with asyncio.timeout(10), raw_server(breaks_once) as server, Client(server.url, retries=1) as client:
+        assert await client.list_tools() == []
+        first, second = (visit.message["id"] for visit in server.seen("tools/list"))
+        assert first != second
+
+
 @pytest.mark.parametrize(("retries", "calls"), [(0, 1), (1, 2)])
 async def test_what_a_busy_server_says_in_the_end_is_raised(retries: int, calls: int) -> None:
     busy = Busy(429, 9, answered=True, retry_after="0")

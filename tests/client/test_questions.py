@@ -109,6 +109,7 @@ async def test_ping_is_always_answered() -> None:
         (ElicitResult(action="cancel", meta={"a": 1}), {"action": "cancel", "_meta": {"a": 1}}),
     ],
 )
+@pytest.mark.requirement(378)
 async def test_what_a_form_may_be_answered_with(answer: Any, expected: Any) -> None:
     assert await ask(elicit(answer), "elicitation/create", FORM) == expected
 

@@ -10,7 +10,7 @@ FILE_LINES = 400
 FUNCTION_LINES = 40
 COMPLEXITY = 10
 CONSTRUCTOR_PARAMETERS = 6
-CORE_CODE_LINES = 8_300
+CORE_CODE_LINES = 9_500
 """Without blank lines, comments and documentation."""
 CORE = {"errors", "protocol", "rules", "schema", "transports", "server", "client"}
 
@@ -68,4 +68,4 @@ def test_constructors_ask_for_little(source: Source) -> None:
 
 
 def test_the_core_stays_small() -> None:
-    assert sum(source.code_lines for source in TREE if source.layer in CORE) <= CORE_CODE_LINES
+    assert sum(source.code_lines for source in TREE if source.layer in CORE) < CORE_CODE_LINES

@@ -168,6 +168,7 @@ def test_what_is_not_utf8_is_a_parse_error_that_tells_where(bad: bytes) -> None:
         (b'{"jsonrpc":"2.0","result":1}', None),
     ],
 )
+@pytest.mark.requirement(507)
 def test_json_that_is_not_a_message_is_an_invalid_request_with_its_id(text: bytes, id: object) -> None:
     with pytest.raises(BadMessage) as caught:
         decode(text)

@@ -73,6 +73,7 @@ def test_nobody_may_answer_a_cancelled_request() -> None:
     assert not exchanges.finish(1, handle)
 
 
+@pytest.mark.requirement(244)
 def test_a_cancelled_request_cannot_answer_for_a_later_one_with_its_id() -> None:
     exchanges, slow, later = table(), object(), object()
     exchanges.accept(1, slow)
@@ -105,6 +106,7 @@ def test_what_waits_for_a_reply_is_listed() -> None:
     [None, {}, [], "x", {"requestId": None}, {"requestId": 1.5}, {"requestId": 7}, {"requestId": "1"}, {"reason": "-"}],
     ids=repr,
 )
+@pytest.mark.requirement(244)
 def test_a_cancellation_that_names_nothing_in_flight_is_ignored(params: Any) -> None:
     exchanges, handle = table(), object()
     exchanges.accept(1, handle)

@@ -143,7 +143,7 @@ async def test_the_state_of_another_method_is_refused(version: str) -> None:
     assert response["error"]["code"] == -32602
 
 
-@pytest.mark.requirement(221)
+@pytest.mark.requirement(221, 390, 398)
 async def test_the_state_of_another_user_is_refused(version: str) -> None:
     caller = await opened(version)
     caller.principal = "ada"

@@ -108,7 +108,7 @@ async def test_a_request_of_no_session_is_told_what_it_lacks(method: str, params
 
 
 @pytest.mark.parametrize("method", ["POST", "GET", "DELETE"])
-@pytest.mark.requirement(501)
+@pytest.mark.requirement(391, 501)
 async def test_another_principal_sees_no_session(method: str) -> None:
     service, browser = endpoint()
     browser.principal = "alice"
@@ -613,7 +613,7 @@ async def test_of_several_streams_the_newest_carries_each_message_once() -> None
 
 
 @pytest.mark.parametrize("readers", [1, 2])
-@pytest.mark.requirement(185)
+@pytest.mark.requirement(130, 185)
 async def test_what_belongs_to_a_request_stays_on_its_own_stream(readers: int) -> None:
     service, browser = endpoint()
     await browser.initialize()
