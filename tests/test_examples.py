@@ -160,6 +160,7 @@ TROUBLE = [
     ("  log", "A server's stdout is for messages only, one on a line; its logs belong on stderr"),
     ("junk on stdout", "exited with code 0; 1 lines of its output were not JSON-RPC messages"),
     ("silent", "did not answer within 1 s"),
+    ("  log", "exited with code 7"),
     ("crash in a call", "trouble.py serve exited with code 7"),
     ("wrong tool", "InvalidParams: Unknown tool: 'crush'. Did you mean 'crash'?"),
     ("wrong argument", "the tool says: Invalid arguments for crash: how: unknown name"),
