@@ -7,7 +7,8 @@ call, if a task, thread, descriptor, child or session was left over, or if memor
 http     raw sockets against a server process: disconnects in the middle of a call and of a stream, half of them by
          RST, cancellations, bodies and heads half sent, streams that nobody reads, malformed bodies, publications to
          sessions and listeners, ids that collide; and clients under whom the server is killed and restarted
-stdio    clients of children that are killed and stopped, timeouts, cancellations, messages of 10 MB in both directions
+stdio    clients of children that are killed (some clients start them again) and stopped, timeouts, cancellations,
+         messages of 10 MB in both directions
 memory   the same in one process
 proxied  clients of HTTP servers that are killed, behind a proxy that waits, sends byte by byte, half closes and
          resets in every phase; no call may run twice

@@ -26,6 +26,7 @@ from bench.soaking.ledger import (
     until,
 )
 from splice import Client, StdioServer
+from splice.client import lives
 from splice.errors import ConnectionClosed, RequestTimeout, TransportError
 from splice.types import VERSIONS
 
@@ -66,11 +67,17 @@ class Seat:
         return Vitals(**found)
 
     async def kill(self) -> None:
-        """Kill the server, and start another when every call under way has ended or will."""
-        self.is_dead = True
-        os.kill(self.pid, signal.SIGKILL)
-        await self.client.close()
-        await self.sit()
+        """Kill the server. Every other client is then closed and replaced; the rest start their server again."""
+        self.is_dead, killed = True, self.pid
+        os.kill(killed, signal.SIGKILL)
+        if self._number % 4 < 2:  # in both eras
+            await self.client.close()
+            await self.sit()
+            return
+        while self.pid == killed:
+            with contextlib.suppress(ConnectionClosed):  # it was not noticed yet
+                self.start = await self.look()
+        self.is_dead = False
 
     async def stop(self) -> None:
         """Let the server do nothing for a moment."""
@@ -180,7 +187,8 @@ def stdio_client(number: int) -> Client:
 
 
 async def stdio(calls: int, rounds: int) -> tuple[Vitals, list[Round]]:
-    """Soak children over stdio."""
+    """Soak children over stdio. They are killed more often than a client bears otherwise."""
+    lives.MAX_STARTS, lives.BACK_OFF_SECONDS = calls, (0.0, 0.05, 0.1, 0.1, 0.1)
     start = Vitals.now()
     return start, [await play(stdio_client, ACTS | FAULTS, calls, number) for number in range(rounds)]
 
