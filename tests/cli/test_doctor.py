@@ -304,6 +304,13 @@ async def test_a_url_that_is_no_endpoint(splice: Splice, answer: Answer, text: s
     assert advice in last["advice"]
 
 
+async def test_another_path_of_a_server_of_ours(splice: Splice, url: str) -> None:
+    last = broken(await examined(splice, url.removesuffix("/mcp") + "/health"))
+    assert last["name"] == "HTTP"
+    assert "There is nothing here; the MCP endpoint is /mcp" in last["text"]
+    assert last["advice"] == "name the path of the MCP endpoint in the URL"
+
+
 async def test_what_a_refusal_says_is_told(splice: Splice) -> None:
     async with raw_server(always(401, www_authenticate="Bearer realm=x")) as server:
         assert broken(await examined(splice, server.url))["details"] == ["it says: Bearer realm=x"]

@@ -19,13 +19,15 @@ from splice import HTTPRefused, HTTPServer
 from splice.cli.doctor_rungs import Broken, Ladder, Rung, counted
 from splice.cli.doctor_watch import DISCOVER
 from splice.client.options import INFO
+from splice.errors import INVALID_REQUEST
+from splice.protocol.jsonrpc import BadMessage
 from splice.protocol.wire import NoParams
 from splice.rules.eras import Stamp
 from splice.rules.http.headers import EVENT_STREAM, standard_headers
 from splice.rules.http.origins import is_loopback
 from splice.transports.http.answers import TO_POST
 from splice.transports.http.fetch import Endpoint, HTTPResponse, proxy_for
-from splice.types import VERSIONS, ClientCapabilities, Request, encode
+from splice.types import VERSIONS, ClientCapabilities, Failure, Request, decode, encode
 
 SOON_DAYS = 14
 """A certificate that ends within this time is warned of."""
@@ -211,6 +213,8 @@ async def _judge(endpoint: Endpoint, response: HTTPResponse, body: bytes, rung: 
         said = f"\nit says: {challenge}" if challenge else ""
         raise Broken(f"{rung.text}: {why}{said}", advice)
     is_message = _is_message(response, body)
+    if status == 404 and (told := _refused(body)) is not None and not await _is_old(endpoint):
+        raise Broken(f"{rung.text}: {told}", "name the path of the MCP endpoint in the URL")
     if 400 <= status < 500 and (status in _NO_POST or not is_message) and await _is_old(endpoint):
         rung.text = f"status {status}, but a GET opens a stream: HTTP+SSE, the transport of the first revision"
     elif is_message:
@@ -234,6 +238,17 @@ def _is_message(response: HTTPResponse, body: bytes) -> bool:
     except (ValueError, RecursionError):
         return False
     return isinstance(found, dict) and not {"jsonrpc", "error"}.isdisjoint(cast("dict[str, Any]", found))
+
+
+def _refused(body: bytes) -> str | None:
+    """Read what a server says that has nothing at this path. One that lacks the method says so with 404, too."""
+    try:
+        message = decode(body)
+    except BadMessage:
+        return None
+    if isinstance(message, Failure) and message.error.code == INVALID_REQUEST:
+        return message.error.message
+    return None
 
 
 async def _is_old(endpoint: Endpoint) -> bool:

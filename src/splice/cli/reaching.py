@@ -1,6 +1,7 @@
 """What the commands that talk to a server share: their options, the client, and how they fail."""
 
 import asyncio
+import re
 import sys
 from collections.abc import Awaitable, Callable
 from typing import Any, TypedDict, TypeVar, Unpack
@@ -143,6 +144,7 @@ def told(error: BaseException) -> str:
     if isinstance(error, RPCError):
         for option, why in _NOT_OFFERED.items():
             text = text.replace(f"pass {option}= to Client", why)
+        text = re.sub(r"pass can=\[.*?\] to Client", "the command line does not offer that", text)
         required = error.elicitations if isinstance(error, URLElicitationRequired) else ()
         visits = "".join(f"\n  visit {one_line(each.url)} ({one_line(each.message)})" for each in required)
         return f"{text} (code {error.code}){visits}"
