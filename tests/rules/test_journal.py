@@ -224,7 +224,7 @@ def test_two_questions_under_one_key_in_one_run_are_a_mistake() -> None:
 def test_an_answer_in_the_middle_of_a_run_is_found_by_the_next_one() -> None:
     journal = Journal()
     assert journal.find("q1", PLAIN) is None
-    journal.answer("q1", raw("yes"))
+    journal.page.answers["q1"] = raw("yes")
     journal.rewind()
     assert journal.find("q1", PLAIN) == raw("yes")
     journal.rewind()

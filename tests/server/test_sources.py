@@ -14,7 +14,7 @@ from splice.protocol.resources import ReadResourceResult, Resource, ResourceTemp
 from splice.protocol.tools import CallToolResult, Tool
 from splice.protocol.versions import FACTS, VERSIONS
 from splice.rules.seal import Sealer
-from splice.server import call, sources
+from splice.server import call
 from splice.server.call import Call
 from splice.server.sources import Filtered, Local, Prefixed
 from support.caller import LEGACY, MODERN, Caller
@@ -264,7 +264,6 @@ async def test_a_worker_with_a_key_of_its_own_is_warned_of_where_lists_have_page
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(call, "is_worker", lambda: True)
-    monkeypatch.setattr(sources, "is_worker", lambda: True)
     await page(await Caller(numbered(2, None)).open())
     await page(await Caller(numbered(4, state_keys=SECRET)).open())
     assert "SPLICE_SECRET" not in caplog.text

@@ -35,8 +35,8 @@ class Page(Struct, rename={"asked": "q", "answers": "a", "done": "d", "note": "n
     """Key of each side effect -> its result."""
     note: str = ""
     """`InputRequired.state`; the next run reads it as `Context.state`."""
-    told: float | None = None
-    """The highest progress that was told: the next run tells only of more."""
+    told: float = -inf
+    """The highest progress that was told: only more is told, also by the next run. JSON has it once it is finite."""
 
 
 _page_decoder = msgspec.json.Decoder(Page)
@@ -59,14 +59,8 @@ class Journal:
         self._prefix = ""
         self._run: dict[str, str] = {}
 
-    @property
-    def told(self) -> float:
-        """The highest progress that was told in the runs before; `-inf` if none was."""
-        return -inf if self.page.told is None else self.page.told
-
-    def write(self, told: float = -inf) -> bytes:
+    def write(self) -> bytes:
         """Write the journal down, to be sealed. It keeps those of the answers just received that were asked for."""
-        self.page.told = told if told > -inf else None
         self.page.answers = self.answers
         return msgspec.json.encode(self.page)
 
@@ -102,10 +96,6 @@ class Journal:
             self._forget_from(key)
         self.page.asked[key] = digest
         return self.answers.get(key)
-
-    def answer(self, key: str, answer: Raw) -> None:
-        """Keep the answer to a question that was asked in the middle of a run."""
-        self.page.answers[key] = answer
 
     def leave(self, requests: dict[str, questions.InputRequest], note: str) -> None:
         """Record the questions and the state that a handler returned as `InputRequired`."""

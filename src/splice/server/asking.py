@@ -8,17 +8,18 @@ https://modelcontextprotocol.io/specification/2026-07-28/client/roots
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Generic, Literal, TypeAlias, TypedDict, TypeVar, Unpack, cast, overload
+from typing import Annotated, Any, Generic, Literal, TypeAlias, TypedDict, TypeVar, Unpack, cast, get_args, overload
 
 from msgspec import Raw, Struct
+from msgspec.structs import astuple
 
 from splice.errors import InvalidParams, RemoteProtocolError, ToolError
-from splice.protocol import methods, questions, wire
-from splice.protocol.content import TextContent
-from splice.protocol.tools import Tool
+from splice.protocol import content, methods, questions, tools, wire
+from splice.rules.options import Option, checked, option_table
 from splice.schema.forms import form_schema, read_form
+from splice.server import results
 
 log = logging.getLogger("splice.server")
 
@@ -26,8 +27,15 @@ T = TypeVar("T")
 A = TypeVar("A", bound=Struct)
 F = TypeVar("F")
 
-Messages: TypeAlias = str | Sequence[questions.SamplingMessage]
-"""A string is what the user says."""
+Said: TypeAlias = str | questions.SamplingMessage | content.SamplingBlock | results.Image | results.Audio
+"""A message. What is not a `SamplingMessage` is the user's."""
+
+Messages: TypeAlias = Said | Sequence[Said]
+
+COUNT = Option(int, "a number, at least 1", lambda count: count > 0)
+_TEXT, _BLOCKS = Option(str, "text"), get_args(content.SamplingBlock)
+_TOOLS = Option((list, tuple), "a list of `Tool`; those that are to be called are for ctx.sample", item=tools.Tool)
+_CONTEXT = Option(str, "'none', 'thisServer' or 'allServers'", ("none", "thisServer", "allServers").__contains__)
 
 
 class Elicited(Struct, Generic[T], frozen=True):
@@ -53,18 +61,39 @@ class Elicited(Struct, Generic[T], frozen=True):
         return cast("T", self.content)
 
 
-class SampleOptions(TypedDict, total=False):
-    """The fields of `CreateMessageParams` that may be left out."""
+def _are_priorities(preferences: questions.ModelPreferences) -> bool:
+    return all(0 <= (each or 0) <= 1 for each in astuple(preferences)[1:])
 
-    system_prompt: str
-    model_preferences: questions.ModelPreferences | str | Sequence[str]
+
+_PREFERENCES = Option(questions.ModelPreferences, "names of models, or priorities from 0 to 1", _are_priorities)
+
+
+class ModelOptions(TypedDict, total=False):
+    """The fields of `CreateMessageParams` that may be left out, but for the tools."""
+
+    max_tokens: Annotated[int, COUNT]
+    """The longest answer wanted. 1000 by default."""
+    key: Annotated[str | None, _TEXT]
+    """Names the question, where its place in the order of the handler's questions does not."""
+    system_prompt: Annotated[str, _TEXT]
+    model_preferences: Annotated[questions.ModelPreferences | str | Sequence[str], _PREFERENCES]
     """Names, or parts of names, stand for hints: the first one that the client knows counts."""
-    include_context: Literal["none", "thisServer", "allServers"]
-    temperature: float
-    stop_sequences: list[str]
-    metadata: dict[str, Any]
-    tools: list[Tool]
-    tool_choice: questions.ToolChoice
+    include_context: Annotated[Literal["none", "thisServer", "allServers"], _CONTEXT]
+    temperature: Annotated[float, Option((int, float), "a number, at least 0", lambda given: given >= 0)]
+    stop_sequences: Annotated[list[str], Option((list, tuple), "a list of texts that are not empty", all, str)]
+    metadata: Annotated[dict[str, Any], Option(dict, "an object of JSON")]
+    tool_choice: Annotated[questions.ToolChoice, Option(questions.ToolChoice, "a `ToolChoice`")]
+    """For the first answer."""
+
+
+class AskOptions(ModelOptions, total=False):
+    """The options of one request for a model."""
+
+    tools: Annotated[list[tools.Tool], _TOOLS]
+    """An answer that uses some is returned."""
+
+
+_OPTIONS = option_table(AskOptions)
 
 
 class Ask(Struct, Generic[T], frozen=True):
@@ -113,11 +142,15 @@ class Ask(Struct, Generic[T], frozen=True):
         return Ask(questions.ELICIT, params, partial(_elicited, None), key)
 
     @staticmethod
-    def sample(
-        messages: Messages, *, max_tokens: int = 1000, key: str | None = None, **options: Unpack[SampleOptions]
-    ) -> "Ask[questions.CreateMessageResult]":
-        """Let the client's model answer. Raises `TypeError` for an unknown option."""
-        return Ask.method(questions.CREATE_MESSAGE, sample_params(messages, max_tokens, options), key=key)
+    def sample(messages: Messages, **options: Unpack[AskOptions]) -> "Ask[questions.CreateMessageResult]":
+        """Let the client's model answer once, in its own words. A file that is named is read at once.
+
+        Raises `TypeError` and `ValueError` for options that make no sense.
+        """
+        fields = sample_fields(options, _OPTIONS)
+        key = fields.pop("key", None)
+        params = questions.CreateMessageParams(messages=messages_of(messages), **fields)
+        return Ask.method(questions.CREATE_MESSAGE, params, key=key)
 
     @staticmethod
     def roots(*, key: str | None = None) -> "Ask[list[questions.Root]]":
@@ -137,17 +170,26 @@ class Ask(Struct, Generic[T], frozen=True):
             raise InvalidParams(f"The client's answer is not a result of {self.row.name}: {error.__cause__}") from None
 
 
-def sample_params(messages: Messages, max_tokens: int, options: SampleOptions) -> questions.CreateMessageParams:
-    """Write the params of a request for a model. Raises `TypeError` for an unknown option."""
-    if isinstance(messages, str):
-        messages = [questions.SamplingMessage(role="user", content=TextContent(text=messages))]
-    fields: dict[str, Any] = {**options}
-    preferred = options.get("model_preferences")
-    if preferred is not None and not isinstance(preferred, questions.ModelPreferences):
-        names = [preferred] if isinstance(preferred, str) else preferred
-        hints = [questions.ModelHint(name=name) for name in names]
-        fields["model_preferences"] = questions.ModelPreferences(hints=hints)
-    return questions.CreateMessageParams(messages=list(messages), max_tokens=max_tokens, **fields)
+def sample_fields(options: Mapping[str, Any], known: Mapping[str, Option]) -> dict[str, Any]:
+    """Check the options of a request for a model. Raises `TypeError` and `ValueError` for those that make no sense."""
+    if isinstance(names := options.get("model_preferences"), (str, list, tuple)):
+        hints = [questions.ModelHint(name=name) for name in results.items_of(names)]
+        options = {**options, "model_preferences": questions.ModelPreferences(hints=hints)}
+    return {"max_tokens": 1000, **checked("sample", options, known)}
+
+
+def messages_of(said: Messages) -> list[questions.SamplingMessage]:
+    """Make messages, reading the files they name. Raises `TypeError` for what is none."""
+    kind, messages = questions.SamplingMessage, list[questions.SamplingMessage]()
+    for each in results.items_of(said):
+        block: Any = results.block_of(each) if isinstance(each, (str, results.Media)) else each
+        messages.append(block if isinstance(block, kind) else kind(role="user", content=block))
+    for each in messages or [kind(role="user", content=[])]:
+        fits = each.blocks and all(isinstance(part, _BLOCKS) for part in each.blocks)
+        if not fits or each.role not in get_args(content.Role):
+            wanted = "text, an Image, Audio, messages of user or assistant, or a list"
+            raise TypeError(f"sample takes {wanted}, not {said!r}")
+    return messages
 
 
 def _elicited(schema: Any, result: questions.ElicitResult) -> Elicited[Any]:

@@ -14,7 +14,6 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cached_property
-from math import inf
 from typing import Any, TypeAlias, TypeGuard, TypeVar, cast
 
 import msgspec
@@ -144,6 +143,12 @@ class Home(Struct, frozen=True, eq=False, kw_only=True, dict=True):
             self.warned.add(what)
             log.warning(what, self.info.name)
 
+    def sealing(self) -> Sealer:
+        """Give what seals, once it was logged that other processes could not open it."""
+        if not self.sealer.is_shared and is_worker():
+            self.warn_once(ALONE)
+        return self.sealer
+
     @cached_property
     def info_json(self) -> Raw:
         """Which program this is, as JSON."""
@@ -170,8 +175,6 @@ class Call(eras.Admitted, eq=False):
     """Its method."""
     home: Home
     """The server."""
-    progress: float = -inf
-    """The last progress that was told."""
     repairs: Repairs | None = None
     """The repairs of a tool's arguments."""
     _journal: Journal | None = None
@@ -253,10 +256,7 @@ class Call(eras.Admitted, eq=False):
 
     def seal(self) -> str:
         """Write the journal down as the `requestState` of a result."""
-        sealer = self.home.sealer
-        if not sealer.is_shared and is_worker():
-            self.home.warn_once(ALONE)
-        return sealer.seal(self.journal.write(self.progress), self._bound(), time.time())
+        return self.home.sealing().seal(self.journal.write(), self._bound(), time.time())
 
     def _opened(self) -> Journal:
         state: str | None = getattr(self.params, "request_state", None)
@@ -270,9 +270,7 @@ class Call(eras.Admitted, eq=False):
                 self.home.warn_once(ALONE)
             what = "requestState was not issued for this request, or is too old; send the request without it"
             raise InvalidParams(what) from None
-        journal = Journal(page, responses)
-        self.progress = max(self.progress, journal.told)
-        return journal
+        return Journal(page, responses)
 
     def _bound(self) -> bytes:
         """Tell what a state is bound to: who asked whom for what, leaving out what differs from round to round."""
@@ -315,7 +313,7 @@ class Call(eras.Admitted, eq=False):
             first = failed.exceptions[0]
             raise first from first.__cause__
         for key, task in tasks.items():
-            self.journal.answer(key, task.result())
+            self.journal.page.answers[key] = task.result()
 
     async def _send(self, row: methods.Method[Any, Any], params: Struct) -> Raw:
         if _is_link(params):

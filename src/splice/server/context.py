@@ -18,14 +18,14 @@ from msgspec import Struct
 from splice.protocol import jsonrpc, methods, notifications, questions, wire
 from splice.protocol.capabilities import ClientCapabilities
 from splice.protocol.content import ResourceContents
-from splice.server.asking import Ask, Elicited
+from splice.server.asking import Ask, Elicited, Messages
 from splice.server.call import Call
 from splice.server.threads import Bridge
 
 if TYPE_CHECKING:
     import typing_extensions
 
-    from splice.server.sampling import Messages, SampleOptions
+    from splice.server.sampling import SampleOptions
 
     State = typing_extensions.TypeVar("State", default=Any)
 else:
@@ -125,13 +125,13 @@ class Context(Generic[State]):
 
     async def progress(self, value: float, total: float | None = None, message: str | None = None) -> None:
         """Report progress to a client that asked for it. A value that does not grow, or is not finite, is not sent."""
-        call, token = self._call, self._call.meta.progress_token
-        if token is None or not call.progress < value < inf:
+        token, page = self._call.meta.progress_token, self._call.journal.page
+        if token is None or not page.told < value < inf:
             return
-        call.progress = value
+        page.told = value
         total = total if total is not None and isfinite(total) else None
         params = notifications.ProgressParams(progress_token=token, progress=value, total=total, message=message)
-        await call.notify(notifications.PROGRESS, params)
+        await self._call.notify(notifications.PROGRESS, params)
 
     report_progress = progress
 
@@ -231,13 +231,13 @@ class Context(Generic[State]):
 
     @overload
     async def sample(
-        self, messages: "Messages", result_type: None = None, **options: "Unpack[SampleOptions]"
+        self, messages: Messages, result_type: None = None, **options: "Unpack[SampleOptions]"
     ) -> questions.CreateMessageResult: ...
     @overload
-    async def sample(self, messages: "Messages", result_type: type[T], **options: "Unpack[SampleOptions]") -> T: ...
+    async def sample(self, messages: Messages, result_type: type[T], **options: "Unpack[SampleOptions]") -> T: ...
     @overload
-    async def sample(self, messages: "Messages", result_type: object, **options: "Unpack[SampleOptions]") -> Any: ...
-    async def sample(self, messages: "Messages", result_type: Any = None, **options: "Unpack[SampleOptions]") -> Any:
+    async def sample(self, messages: Messages, result_type: object, **options: "Unpack[SampleOptions]") -> Any: ...
+    async def sample(self, messages: Messages, result_type: Any = None, **options: "Unpack[SampleOptions]") -> Any:
         """Let the client's model answer: in its own words, or with a value of `result_type`.
 
         `tools` are functions, and names of tools of this server, that the model may use; they are called, and the

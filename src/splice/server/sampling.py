@@ -12,16 +12,16 @@ import asyncio
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Annotated, Any, Literal, TypeAlias, TypedDict, get_args
+from typing import Annotated, Any
 
 import msgspec
-from msgspec.structs import astuple, replace
+from msgspec.structs import replace
 
 from splice.errors import InvalidParams, RPCError, ToolError
 from splice.protocol import content, jsonrpc, questions, tools
-from splice.rules.options import Option, checked, option_table
+from splice.rules.options import Option, option_table
 from splice.schema import annotations, functions, schemas
-from splice.server import results
+from splice.server import asking, results
 from splice.server.call import Call, log
 
 MAX_ROUNDS = 10
@@ -36,57 +36,27 @@ MAX_USES = 64
 FINAL = "final_answer"
 """The tool that takes the answer, where it is to have a type."""
 
-Said: TypeAlias = str | questions.SamplingMessage | content.SamplingBlock | results.Image | results.Audio
-"""A message. What is not a `SamplingMessage` is the user's."""
-
-Messages: TypeAlias = Said | Sequence[Said]
-
 _NONE, _REQUIRED = questions.ToolChoice(mode="none"), questions.ToolChoice(mode="required")
-_TEXT, _COUNT = Option(str, "text"), Option(int, "a number, at least 1", lambda count: count > 0)
-_CONTEXT = Option(str, "'none', 'thisServer' or 'allServers'", ("none", "thisServer", "allServers").__contains__)
-_BLOCKS = get_args(content.SamplingBlock)
 
 
-def _are_priorities(preferences: questions.ModelPreferences) -> bool:
-    return all(0 <= (each or 0) <= 1 for each in astuple(preferences)[1:])
+class SampleOptions(asking.ModelOptions, total=False):
+    """What may be said of the request for a model, and how to go on after an answer."""
 
-
-_PREFERENCES = Option(questions.ModelPreferences, "names of models, or priorities from 0 to 1", _are_priorities)
-
-
-class SampleOptions(TypedDict, total=False):
-    """The fields of `CreateMessageParams` that may be left out, and how to go on after an answer."""
-
-    max_tokens: Annotated[int, _COUNT]
-    """The longest answer wanted. 1000 by default."""
-    key: Annotated[str | None, _TEXT]
-    """Names the question, where its place in the order of the handler's questions does not."""
-    system_prompt: Annotated[str, _TEXT]
-    model_preferences: Annotated[questions.ModelPreferences | str | Sequence[str], _PREFERENCES]
-    """Names, or parts of names, stand for hints: the first one that the client knows counts."""
-    include_context: Annotated[Literal["none", "thisServer", "allServers"], _CONTEXT]
-    temperature: Annotated[float, Option((int, float), "a number, at least 0", lambda given: given >= 0)]
-    stop_sequences: Annotated[list[str], Option((list, tuple), "a list of texts that are not empty", all, str)]
-    metadata: Annotated[dict[str, Any], Option(dict, "an object of JSON")]
     tools: Annotated[Sequence[Callable[..., Any] | str | tools.Tool], Option((list, tuple), "a list")]
     """Functions, and names of tools of this server, are called. An answer that uses a `Tool` is returned."""
-    tool_choice: Annotated[questions.ToolChoice, Option(questions.ToolChoice, "a `ToolChoice`")]
-    """For the first answer."""
-    max_rounds: Annotated[int, _COUNT]
+    max_rounds: Annotated[int, asking.COUNT]
     """After how many answers that use tools, or are of another type, the last one is due. 10 with tools, else 2."""
 
 
 _OPTIONS = option_table(SampleOptions)
 
 
-async def sample(call: Call, said: Messages, kind: Any, options: Mapping[str, Any]) -> Any:
+async def sample(call: Call, said: asking.Messages, kind: Any, options: Mapping[str, Any]) -> Any:
     """Ask the client's model, as `Context.sample` says."""
-    if isinstance(names := options.get("model_preferences"), (str, list, tuple)):
-        hints = [questions.ModelHint(name=name) for name in results.items_of(names)]
-        options = {**options, "model_preferences": questions.ModelPreferences(hints=hints)}
-    fields: dict[str, Any] = {"max_tokens": 1000, **checked("sample", options, _OPTIONS)}
+    fields = asking.sample_fields(options, _OPTIONS)
     offered, key, rounds = (fields.pop(name, None) for name in ("tools", "key", "max_rounds"))
-    messages = await call.home.threads.run(_messages, said) if results.names_files(said) else _messages(said)
+    read = asking.messages_of
+    messages = await call.home.threads.run(read, said) if results.names_files(said) else read(said)
     params = questions.CreateMessageParams(messages=messages, tools=offered, **fields)
     if kind is None and all(isinstance(each, tools.Tool) for each in offered or ()):
         return await call.ask(questions.CREATE_MESSAGE, params, key)
@@ -134,9 +104,8 @@ class _Talk(msgspec.Struct):
             tool.input_schema = schema if self.is_flat else whole
             params.tools, params.tool_choice = [*(params.tools or ()), tool], _REQUIRED
         else:
-            params.messages += _messages(
-                f"Answer with JSON alone that fits this JSON Schema:\n{results.text_of(schema)}"
-            )
+            wanted = f"Answer with JSON alone that fits this JSON Schema:\n{results.text_of(schema)}"
+            params.messages += asking.messages_of(wanted)
 
     async def run(self, params: questions.CreateMessageParams, key: str, rounds: int) -> Any:
         """Ask until there is an answer. Raises `InvalidParams` for one that cannot be, `ToolError` where none fits."""
@@ -212,20 +181,3 @@ def _uses(answer: questions.CreateMessageResult, params: questions.CreateMessage
     for fault in (fault for fault, is_found in faults.items() if is_found):
         raise InvalidParams(f"The client's answer to {questions.CREATE_MESSAGE.name} {fault}")
     return uses
-
-
-def _messages(said: Messages) -> list[questions.SamplingMessage]:
-    """Make messages, reading the files they name. Raises `TypeError` for what is none."""
-    blocks: Any = [
-        results.block_of(each) if isinstance(each, (str, results.Media)) else each for each in results.items_of(said)
-    ]
-    kind = questions.SamplingMessage
-    messages = [each if isinstance(each, kind) else kind(role="user", content=each) for each in blocks]
-    for each in messages or [kind(role="user", content=[])]:
-        if each.role not in get_args(content.Role) or not (
-            each.blocks and all(isinstance(part, _BLOCKS) for part in each.blocks)
-        ):
-            raise TypeError(
-                f"sample takes text, an Image, Audio, messages of user or assistant, or a list, not {said!r}"
-            )
-    return messages

@@ -18,12 +18,11 @@ from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from splice.errors import InvalidParams, MethodNotFound
-from splice.protocol import methods, notifications, versions, wire
-from splice.protocol.jsonrpc import raw
+from splice.protocol import jsonrpc, methods, notifications, versions, wire
 from splice.rules.extensions import AnyCapabilities, Extension, Served
 from splice.rules.seal import SealBroken
 from splice.schema import schemas
-from splice.server.call import ALONE, Call, Home, Publish, is_worker
+from splice.server.call import Call, Home, Publish
 
 D = TypeVar("D", bound=Struct)
 D_co = TypeVar("D_co", covariant=True)
@@ -227,11 +226,11 @@ class Listing(Generic[D]):
         home, facts, cursor = call.home, call.declared.facts, call.params.cursor
         start = 0 if cursor is None else self._start(cursor, home)
         if home.middleware:  # it may change what it is given, so it gets objects of its own
-            page: wire.PageResult = self.row.read_result(raw(self._cut(start, home, facts)))
+            page: wire.PageResult = self.row.read_result(jsonrpc.raw(self._cut(start, home, facts)))
             return page
         key = facts.version, start
         if key not in self._pages:
-            self._pages[key] = raw(call.era.finish(self._cut(start, home, facts), facts, home.info_json))
+            self._pages[key] = jsonrpc.raw(call.era.finish(self._cut(start, home, facts), facts, home.info_json))
         return self._pages[key]
 
     def _cut(self, start: int, home: Home, facts: versions.Facts) -> wire.PageResult:
@@ -243,10 +242,8 @@ class Listing(Generic[D]):
 
     def _cursor(self, end: int, home: Home) -> str:
         """Write down where a page ends: how many entries came before, and which were the last of them."""
-        if not home.sealer.is_shared and is_worker():
-            home.warn_once(ALONE)
         marks = map(_mark, self._entries[max(end - MAX_MARKS, 0) : end])
-        return home.sealer.sign(b"".join((end.to_bytes(_MARK_BYTES, "big"), *marks)), self._bound(home))
+        return home.sealing().sign(b"".join((end.to_bytes(_MARK_BYTES, "big"), *marks)), self._bound(home))
 
     def _start(self, cursor: str, home: Home) -> int:
         """Tell where the page of a cursor starts: behind the last entry of the page before that is still in its place.
