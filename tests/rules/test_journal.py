@@ -120,10 +120,10 @@ def test_an_answer_that_came_for_the_old_question_does_not_count_for_the_new_one
 @pytest.mark.requirement(231)
 def test_answers_nobody_asked_for_are_ignored() -> None:
     journal = Journal(None, {"bogus": raw(1), "name": raw("to another question, of another request")})
-    assert journal.answers == {}
+    assert journal.page.answers == {}
     with pytest.raises(Unanswered):
         ask(journal, "name")
-    assert again(journal).answers == {}
+    assert again(journal).page.answers == {}
 
 
 def test_a_question_returned_again_wants_another_answer() -> None:
@@ -131,10 +131,10 @@ def test_a_question_returned_again_wants_another_answer() -> None:
     journal = Journal()
     journal.leave(question, "first")
     journal = again(journal, {"name": "taken"})
-    assert journal.answers == {"name": raw("taken")}
+    assert journal.page.answers == {"name": raw("taken")}
     journal.leave(question, "second")
-    assert journal.answers == again(journal).answers == {}
-    assert again(journal, {"name": "free"}).answers == {"name": raw("free")}
+    assert journal.page.answers == again(journal).page.answers == {}
+    assert again(journal, {"name": "free"}).page.answers == {"name": raw("free")}
 
 
 def test_several_questions_at_once_keep_the_answers_they_get() -> None:
@@ -143,8 +143,8 @@ def test_several_questions_at_once_keep_the_answers_they_get() -> None:
     journal.leave(questions | {"c": InputRequest(method="roots/list")}, "step 2")
     journal = again(journal, {"a": 1, "b": 2, "x": 3})
     assert journal.page.note == "step 2"
-    assert journal.answers == {"a": raw(1), "b": raw(2)}
-    assert again(journal).answers == {"a": raw(1), "b": raw(2)}
+    assert journal.page.answers == {"a": raw(1), "b": raw(2)}
+    assert again(journal).page.answers == {"a": raw(1), "b": raw(2)}
     assert again(journal).page.note == "step 2"
     assert ask(again(journal), "a") == 1
 
@@ -179,7 +179,7 @@ def test_a_state_that_is_not_ours_is_refused(state: bytes) -> None:
 
 def test_without_state_and_answers_the_journal_is_empty() -> None:
     journal = Journal(None, None)
-    assert (journal.answers, journal.page.note) == ({}, "")
+    assert (journal.page.answers, journal.page.note) == ({}, "")
     assert journal.write() == b"{}"
 
 

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schema.models import Box, Cat, Color, Dog, Limited, LimitedTree, Movie, Pair, Point, Row, User
-from splice.schema.functions import BadArguments, Signature, dump
+from splice.schema.functions import Signature, dump
+from splice.schema.schemas import BadArguments
 from splice.schema.validate import Mismatch, validator
 
 KINDS: list[Any] = [

@@ -15,7 +15,8 @@ from msgspec import UNSET, Raw
 
 from schema.models import Address, Color, Movie, Person, Point, Tree, User
 from splice.schema.annotations import Header
-from splice.schema.functions import BadArguments, Signature, dump, output_schema
+from splice.schema.functions import Signature, dump, output_schema
+from splice.schema.schemas import BadArguments
 
 if TYPE_CHECKING:
     from nowhere import Missing  # type: ignore[import-not-found]  # it is meant not to exist

@@ -39,29 +39,26 @@ class Page(Struct, rename={"asked": "q", "answers": "a", "done": "d", "note": "n
     """The highest progress that was told: only more is told, also by the next run. JSON has it once it is finite."""
 
 
-_page_decoder = msgspec.json.Decoder(Page)
-
-
 class Journal:
     """The questions, answers and side effects of one request, over all its runs.
 
-    It is made of the request's unsealed state and the answers beside it. Raises `InvalidParams` for a state that is not
-    ours.
+    It is made of the request's unsealed state and the answers beside it, of which those count that were asked for, the
+    first one of each. Raises `InvalidParams` for a state that is not ours.
     """
 
     def __init__(self, state: bytes | None = None, responses: dict[str, Raw] | None = None) -> None:
         try:
-            self.page = Page() if state is None else _page_decoder.decode(state)
+            self.page = Page() if state is None else msgspec.json.decode(state, type=Page)
         except methods.UNREADABLE:
             raise InvalidParams("requestState is not one this server issued") from None
-        self._fresh = {key: answer for key, answer in (responses or {}).items() if key in self.page.asked}
+        fresh = {key: answer for key, answer in (responses or {}).items() if key in self.page.asked}
+        self.page.answers = fresh | self.page.answers
         self._order = 0
         self._prefix = ""
         self._run: dict[str, str] = {}
 
     def write(self) -> bytes:
-        """Write the journal down, to be sealed. It keeps those of the answers just received that were asked for."""
-        self.page.answers = self.answers
+        """Write the journal down, to be sealed."""
         return msgspec.json.encode(self.page)
 
     def rewind(self) -> None:
@@ -93,9 +90,12 @@ class Journal:
         if self._run.setdefault(key, digest) != digest:
             raise LocalProtocolError(f"two questions have the key {key!r}: give each one of its own")
         if self.page.asked.get(key, digest) != digest:
-            self._forget_from(key)
+            asked = list(self.page.asked)
+            later = asked[asked.index(key) :]
+            log.warning("another question is asked under the key %r: dropped the answers to %s", key, later)
+            self._forget(later)
         self.page.asked[key] = digest
-        return self.answers.get(key)
+        return self.page.answers.get(key)
 
     def leave(self, requests: dict[str, questions.InputRequest], note: str) -> None:
         """Record the questions and the state that a handler returned as `InputRequired`."""
@@ -103,26 +103,15 @@ class Journal:
         self._forget(requests)
         self.page.asked |= {key: _digest(request) for key, request in requests.items()}
 
-    @property
-    def answers(self) -> dict[str, Raw]:
-        """The answers to what was asked, by key."""
-        return self._fresh | self.page.answers
-
     def record(self, key: str, result: Any) -> Raw:
         """Keep the result of a side effect for later runs."""
         self.page.done[key] = kept = jsonrpc.raw(result)
         return kept
 
-    def _forget_from(self, key: str) -> None:
-        keys = list(self.page.asked)
-        later = keys[keys.index(key) :]
-        log.warning("another question is asked under the key %r: dropped the answers to %s", key, later)
-        self._forget(later)
-
     def _forget(self, keys: Iterable[str]) -> None:
         for key in keys:
-            for kept in (self.page.asked, self.page.answers, self._fresh):
-                kept.pop(key, None)
+            self.page.asked.pop(key, None)
+            self.page.answers.pop(key, None)
 
 
 def _digest(question: questions.InputRequest) -> str:

@@ -12,13 +12,10 @@ import functools
 import os
 import sys
 import types
-import typing
-from collections import abc
 from collections.abc import Callable, Iterable, Mapping
-from typing import Annotated, Any, Literal, NewType, Union, cast
+from typing import Annotated, Any, Literal, NewType, Union, cast, get_args, get_origin
 
 import msgspec
-from msgspec import Meta, Struct, field
 
 from splice.schema.schemas import Schema
 
@@ -29,7 +26,7 @@ _QUALIFIERS = ("Required", "NotRequired", "ReadOnly", "Final")
 _MARKS = ("__get_pydantic_core_schema__", "__pydantic_validator__")
 
 
-class Header(Struct, frozen=True):
+class Header(msgspec.Struct, frozen=True):
     """Mark: clients repeat this argument in the HTTP header `Mcp-Param-<name>`, for those who route requests.
 
     The tool is refused when it is registered if the name cannot be part of a header, or the type not stand in one.
@@ -47,12 +44,12 @@ class NotJSON(TypeError):
         super().__init__(f"{name_of(kind)} cannot be expressed in JSON Schema")
 
 
-class Notes(Struct):
+class Notes(msgspec.Struct):
     """Everything that was said beside one type."""
 
-    words: dict[str, Any] = field(default_factory=dict)
+    words: dict[str, Any] = {}
     """Members of the JSON Schema: description, title, examples, header, and extra ones as the author wrote them."""
-    limits: dict[str, Any] = field(default_factory=dict)
+    limits: dict[str, Any] = {}
 
 
 def notes(metadata: Iterable[Any]) -> Notes:
@@ -96,9 +93,9 @@ def for_msgspec(kind: Any, *, in_class: bool = False) -> Any:
 
     def said(inner: Any, metadata: tuple[Any, ...]) -> Any:
         found = notes(metadata)
-        if in_class and notes(item for item in metadata if not isinstance(item, Meta)).limits:
+        if in_class and notes(item for item in metadata if not isinstance(item, msgspec.Meta)).limits:
             raise TypeError("limits of its fields need `msgspec.Meta`, or pydantic, which is not imported")
-        return cast("Any", Annotated)[inner, Meta(extra_json_schema=found.words or None, **found.limits)]
+        return cast("Any", Annotated)[inner, msgspec.Meta(extra_json_schema=found.words or None, **found.limits)]
 
     return _rewritten(kind, said)
 
@@ -107,8 +104,8 @@ def for_pydantic(kind: Any, pydantic_field: Callable[..., Any]) -> Any:
     """Rewrite an annotation so that pydantic sees everything that is said in it."""
 
     def said(inner: Any, metadata: tuple[Any, ...]) -> Any:
-        own = [item for item in metadata if not isinstance(item, (str, Meta, Header))]
-        rest = notes(item for item in metadata if isinstance(item, (str, Meta, Header)))
+        own = [item for item in metadata if not isinstance(item, (str, msgspec.Meta, Header))]
+        rest = notes(item for item in metadata if isinstance(item, (str, msgspec.Meta, Header)))
         return cast("Any", Annotated)[(inner, *own, pydantic_field(json_schema_extra=rest.words, **rest.limits))]
 
     return _rewritten(kind, said)
@@ -120,16 +117,16 @@ def _rewritten(kind: Any, say: Callable[[Any, tuple[Any, ...]], Any]) -> Any:
         return say(_rewritten(kind.__origin__, say), kind.__metadata__)
     if type(kind).__name__ == "TypeAliasType":
         return _rewritten(kind.__value__, say)
-    origin, args = typing.get_origin(kind), typing.get_args(kind)
+    origin, args = get_origin(kind), get_args(kind)
     if origin is Literal:
         if any(isinstance(value, enum.Enum) for value in args):
             raise NotJSON(kind)  # neither library would decode its member from the value
         # msgspec sorts the values; the author's order says more.
-        return cast("Any", Annotated)[kind, Meta(extra_json_schema={"enum": list(args)})]
+        return cast("Any", Annotated)[kind, msgspec.Meta(extra_json_schema={"enum": list(args)})]
     inner = tuple(_rewritten(arg, say) for arg in args)
     if getattr(origin, "_name", None) in _QUALIFIERS:
         return inner[0]
-    if abc.Iterable in (kind, origin):
+    if Iterable in (kind, origin):
         return types.GenericAlias(list, inner) if inner else list
     same = all(new is old for new, old in zip(inner, args, strict=True))
     return kind if same else Union[inner] if origin in UNIONS else origin[inner]  # noqa: UP007 - made at run time
@@ -161,9 +158,9 @@ def _read(item: Any, found: Notes) -> None:
 def name_of(kind: Any) -> str:
     """Name a type for people."""
     kind = bare(kind)
-    origin = typing.get_origin(kind)
+    origin = get_origin(kind)
     if origin is not None and isinstance(origin, type) and origin not in UNIONS:
-        return "_".join([origin.__name__, *map(name_of, typing.get_args(kind))])
+        return "_".join([origin.__name__, *map(name_of, get_args(kind))])
     return kind.__name__ if isinstance(kind, type) else repr(kind).replace("typing.", "")
 
 
@@ -206,7 +203,7 @@ def pydantic_schema(of: Any, mode: str, suffix: str) -> tuple[Schema, dict[str, 
     """
     # Titles that only repeat a name are left out.
     generator = cast("Any", sys.modules["pydantic.json_schema"]).GenerateJsonSchema
-    plain = type("Untitled", (generator,), {"field_title_should_be_set": _never})
+    plain = type("Untitled", (generator,), {"field_title_should_be_set": lambda *_: False})
     make, template = cast("Any", type(of)).json_schemas, f"#/$defs/{{model}}{suffix}"
     schemas, rest = make([(0, mode, of)], ref_template=template, schema_generator=plain)
     defs: dict[str, Schema] = rest.get("$defs", {})
@@ -214,10 +211,6 @@ def pydantic_schema(of: Any, mode: str, suffix: str) -> tuple[Schema, dict[str, 
         if schema.get("title") == name:
             del schema["title"]
     return schemas[0, mode], {name + suffix: schema for name, schema in defs.items()}
-
-
-def _never(*_: object) -> bool:
-    return False
 
 
 class Foreign(type):

@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 import msgspec
-from msgspec import Struct, defstruct
 
 from splice.schema.annotations import name_of
 from splice.schema.schemas import Schema, is_object, object_of, resolved, whole, without_null
@@ -30,7 +29,7 @@ _HOLD = "forms hold text, numbers, booleans, choices of texts and lists of such 
 _PRIMITIVES = ("string", "number", "integer", "boolean")
 
 
-class _Form(Struct, frozen=True):
+class _Form(msgspec.Struct, frozen=True):
     """A form and its model."""
 
     schema: Schema
@@ -110,7 +109,7 @@ def _form(model: Any) -> _Form:
     root = resolved(shape.schema, types.defs)
     is_one = _is_field(root)
     if is_one:
-        shape = types.read(defstruct(name_of(model), [("value", model)]))
+        shape = types.read(msgspec.defstruct(name_of(model), [("value", model)]))
         root = resolved(shape.schema, types.defs)
     if root.get("type") != "object" or "properties" not in root:
         raise TypeError(f"{model!r} is not a form: declare a class with fields; {_HOLD}")

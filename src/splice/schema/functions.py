@@ -6,19 +6,15 @@ decode. Parameters that a caller leaves out are left out of the call too, so Pyt
 
 import functools
 import inspect
-import typing
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any, cast
+from typing import Annotated, Any, cast, get_args, get_origin, get_type_hints
 
 import msgspec
-from msgspec import Raw, Struct
 
 from splice.schema import annotations, docstrings, schemas
-from splice.schema.schemas import BadArguments, Schema
+from splice.schema.schemas import Schema
 from splice.schema.types import Shape, Types, with_default
-
-__all__ = ["BadArguments", "Signature", "dump"]
 
 _REFUSED: dict[Any, str] = {
     inspect.Parameter.VAR_POSITIONAL: "`*{name}` has no names; declare a list parameter instead",
@@ -71,7 +67,7 @@ class Signature:
         self.is_async = any(map(inspect.iscoroutinefunction, (inner, inspect.unwrap(inner), type(inner).__call__)))
         """Calling the function gives an awaitable, also if a plain `def` decorator returns it."""
 
-    def arguments(self, raw: Raw | bytes) -> dict[str, Any]:
+    def arguments(self, raw: msgspec.Raw | bytes) -> dict[str, Any]:
         """Decode keyword arguments from a JSON object; arguments the caller left out are not in the result.
 
         Raises `BadArguments`.
@@ -90,12 +86,12 @@ class Signature:
         read = {name: _from_text(values[name], shape) for name, shape in self._shapes.items() if name in values}
         return self.arguments(msgspec.json.encode(dict(values) | read))
 
-    def _second_look(self, raw: Raw | bytes) -> dict[str, Any]:
+    def _second_look(self, raw: msgspec.Raw | bytes) -> dict[str, Any]:
         """Let 1.0 be an integer, as JSON Schema does; else raise every reason why arguments do not fit."""
         try:
             given = schemas.whole(msgspec.json.decode(raw))
         except (msgspec.DecodeError, RecursionError) as error:
-            raise BadArguments(f"arguments: {error}") from None
+            raise schemas.BadArguments(f"arguments: {error}") from None
         try:
             return self._decode(msgspec.json.encode(given))
         except ValueError as error:
@@ -121,7 +117,7 @@ def _source(function: Any) -> Any:
 def _hints(source: Any, name: str) -> dict[str, Any]:
     try:
         annotated = cast("Any", source).__init__ if isinstance(source, type) else source
-        return typing.get_type_hints(annotated, include_extras=True)
+        return get_type_hints(annotated, include_extras=True)
     except NameError as error:
         raise annotations.unknown_name(f"{name}()", error) from None
 
@@ -168,13 +164,13 @@ def _read(default: Any, hint: Any) -> tuple[Any, Any, Any]:
         # Python would pass a default that is `Field(...)` on as it is.
         fresh = functools.partial(default.get_default, call_default_factory=True)
         decoded = _REQUIRED if default.is_required() else msgspec.field(default_factory=fresh)
-        return typing.Annotated[hint, default], decoded, default.default
-    if default is None and type(None) not in typing.get_args(annotations.bare(hint)):
+        return Annotated[hint, default], decoded, default.default
+    if default is None and type(None) not in get_args(annotations.bare(hint)):
         hint = hint | None
     return hint, _LEFT_OUT, default
 
 
-def _decoder(struct: type[Struct], *, is_whole: bool) -> Callable[[Any], dict[str, Any]]:
+def _decoder(struct: type[msgspec.Struct], *, is_whole: bool) -> Callable[[Any], dict[str, Any]]:
     """Make the one decode of a call; in a call that `is_whole`, no argument can be left out."""
     decode, asdict = msgspec.json.Decoder(struct, dec_hook=annotations.decode_hook).decode, msgspec.structs.asdict
     if is_whole:
@@ -212,10 +208,10 @@ def output_schema(kind: Any, opaque: tuple[type, ...]) -> Schema | None:
 
 def _holds(kind: Any, opaque: tuple[type, ...]) -> bool:
     """Tell whether a type is one of `opaque`, or has one in it."""
-    outer = typing.get_origin(kind) or kind
+    outer = get_origin(kind) or kind
     if isinstance(outer, type) and issubclass(outer, opaque):
         return True
-    return any(_holds(inner, opaque) for inner in typing.get_args(kind))
+    return any(_holds(inner, opaque) for inner in get_args(kind))
 
 
 def _is_text(schema: Schema) -> bool:

@@ -15,10 +15,9 @@ JSON Schema 2020-12: https://json-schema.org/draft/2020-12
 import enum
 import math
 import re
-import typing
 from collections.abc import Callable, Iterator
-from itertools import count
-from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, cast
+from itertools import chain, count
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, cast, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import inspect as mi
@@ -130,9 +129,9 @@ class Types:
         """Take the first member of a union that fits."""
         said = annotations.notes(getattr(kind, "__metadata__", ()))
         inner = annotations.bare(kind)
-        if typing.get_origin(inner) not in annotations.UNIONS or said.limits:
+        if get_origin(inner) not in annotations.UNIONS or said.limits:
             raise TypeError
-        members = [self.read(member) for member in typing.get_args(inner)]
+        members = [self.read(member) for member in get_args(inner)]
 
         def convert(json: bytes) -> Any:
             for member in members:
@@ -210,8 +209,8 @@ def _record(to: Types, kind: Record) -> Schema:
 
 
 def _definition(to: Types, kind: Record) -> Schema:
-    cls = typing.get_origin(kind.cls) or kind.cls
-    doc, hints = docstrings.parse(_own_doc(cls)), typing.get_type_hints(cls, include_extras=True)
+    cls = get_origin(kind.cls) or kind.cls
+    doc, hints = docstrings.parse(_own_doc(cls)), get_type_hints(cls, include_extras=True)
     required = [field.encode_name for field in kind.fields if field.required]
     members: dict[str, Schema] = {}
     if isinstance(kind, mi.StructType) and kind.tag_field is not None:
@@ -241,7 +240,7 @@ _WRITERS: dict[type[mi.Type], Callable[[Types, Any], Schema]] = {
     mi.LiteralType: lambda _, kind: _choices(list(kind.values)),
     mi.EnumType: _enumeration,
     mi.CustomType: _custom,
-    **dict.fromkeys(typing.get_args(Record), _record),
+    **dict.fromkeys(get_args(Record), _record),
 }
 
 
@@ -271,5 +270,4 @@ def _own_doc(cls: Any) -> str | None:
 
 def _numbers() -> Iterator[str]:
     """List what may follow a name that is taken: nothing, 2, 3 and so on."""
-    yield ""
-    yield from map(str, count(2))
+    return chain([""], map(str, count(2)))

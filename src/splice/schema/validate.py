@@ -14,7 +14,6 @@ from typing import Any, NoReturn, TypeAlias, cast
 
 import jsonschema_rs
 import msgspec
-from msgspec import Struct
 
 from splice.protocol.jsonrpc import depth
 from splice.schema.cost import BadSchema, OverBudget, cost
@@ -62,7 +61,7 @@ class Mismatch(ValueError):
     """A value does not fit a schema. The text names each place, what was expected and what came."""
 
 
-class Problem(Struct, frozen=True):
+class Problem(msgspec.Struct, frozen=True):
     """One thing wrong with a value."""
 
     path: Path

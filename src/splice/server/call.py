@@ -17,7 +17,6 @@ from functools import cached_property
 from typing import Any, TypeAlias, TypeGuard, TypeVar, cast
 
 import msgspec
-from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from splice.errors import InvalidParams, InvalidRequest, LocalProtocolError, RequestTimeout
@@ -37,7 +36,7 @@ from splice.transports.base import Exchange, Sender
 log = logging.getLogger("splice.server")
 deprecated = logging.getLogger("splice.deprecated")
 
-A = TypeVar("A", bound=Struct)
+A = TypeVar("A", bound=msgspec.Struct)
 T = TypeVar("T")
 
 Answer: TypeAlias = Callable[["Call"], Awaitable[Any]]
@@ -63,10 +62,7 @@ Asked: TypeAlias = questions.ElicitParams | questions.CreateMessageParams | None
 """A form or link, a sampling request, or None for the client's roots."""
 
 _ASKING: Any = questions.ELICIT, questions.CREATE_MESSAGE, questions.ROOTS_LIST
-_ASKED_BY: dict[type[Struct], methods.Method[Any, Any]] = {row.params: row for row in _ASKING}
-
-_Asked: TypeAlias = dict[str, tuple[Ask[Any], questions.InputRequest]]
-"""Questions without an answer by key, each with its form on the wire."""
+_ASKED_BY: dict[type[msgspec.Struct], methods.Method[Any, Any]] = {row.params: row for row in _ASKING}
 
 ASK_SECONDS = 600.0
 """How long a client may take to answer a request of ours: its user, or its model, has to think."""
@@ -88,7 +84,7 @@ _told: set[str] = set()
 """The messages that this process told."""
 
 
-class InputRequired(Struct, frozen=True):
+class InputRequired(msgspec.Struct, frozen=True):
     """Questions to the client, returned by a handler instead of a result. After the answers it runs again.
 
     The next run finds the answers in `Context.answers` and `state` in `Context.state`. `Context.ask` is simpler, where
@@ -100,7 +96,7 @@ class InputRequired(Struct, frozen=True):
     state: str = ""
 
 
-class Home(Struct, frozen=True, eq=False, kw_only=True, dict=True):
+class Home(msgspec.Struct, frozen=True, eq=False, kw_only=True, dict=True):
     """The server, as far as all its requests share it."""
 
     info: wire.Implementation
@@ -150,7 +146,7 @@ class Home(Struct, frozen=True, eq=False, kw_only=True, dict=True):
         return self.sealer
 
     @cached_property
-    def info_json(self) -> Raw:
+    def info_json(self) -> msgspec.Raw:
         """Which program this is, as JSON."""
         return jsonrpc.raw(self.info)
 
@@ -201,17 +197,18 @@ class Call(eras.Admitted, eq=False):
         Raises `InvalidParams` for a `requestState` that is forged, foreign or too old.
         """
         if self._journal is None:
-            self._journal = self._opened() if self.row.may_ask else Journal()
+            state: str | None = getattr(self.params, "request_state", None) if self.row.may_ask else None
+            self._journal = Journal() if state is None else self._opened(state)
         return self._journal
 
-    async def notify(self, note: methods.Note[Any], params: Struct | None = None) -> None:
+    async def notify(self, note: methods.Note[Any], params: msgspec.Struct | None = None) -> None:
         """Send a notification on the stream of this request, if its version has that notification."""
         version = self.declared.facts.version
         if note.exists(version):
             self._use(note)
             await self.exchange.notify(jsonrpc.Notification(note.name, narrow(params, version)))
 
-    async def ask(self, row: methods.Method[Any, A], params: Struct, key: str | None = None) -> A:
+    async def ask(self, row: methods.Method[Any, A], params: msgspec.Struct, key: str | None = None) -> A:
         """Ask the client one thing by any method. As `ask_together` otherwise."""
         return (await self.ask_together([Ask.method(row, params, key=key)]))[0]
 
@@ -221,16 +218,17 @@ class Call(eras.Admitted, eq=False):
         Raises `MissingClientCapability`, `RPCError` for an error in the place of an answer, the first where there are
         several, `InvalidParams` for an answer that does not fit, and `LocalProtocolError` where nothing may be asked.
         """
-        journal, answers, lacking = self.journal, dict[str, T](), _Asked()
+        journal, answers, lacking = self.journal, dict[str, T](), dict[str, Ask[T]]()
+        requests: dict[str, questions.InputRequest] = {}
         keyed = [(journal.key(each.key), each) for each in asked]
         for key, each in keyed:
             request = self._question(each)
             if (found := journal.find(key, request)) is None:
-                lacking[key] = each, request
+                lacking[key], requests[key] = each, request
             else:
                 answers[key] = each.answer(found)  # one that does not fit is refused before more is asked
         if lacking:
-            await self._put(lacking)
+            await self._put(lacking, requests)
         return [answers[key] if key in answers else each.answer(journal.page.answers[key]) for key, each in keyed]
 
     async def ask_all(self, required: InputRequired) -> None:
@@ -240,13 +238,11 @@ class Call(eras.Admitted, eq=False):
         """
         if not self.row.may_ask:
             raise LocalProtocolError(f"Nothing can be asked while {self.row.name} is answered")
-        asked = _Asked()
-        for key, given in required.requests.items():
-            params = given or wire.NoParams()
-            each = Ask.method(_ASKED_BY[type(params)], params)
-            asked[key] = each, self._question(each)
-        self.journal.leave({key: request for key, (_, request) in asked.items()}, required.state)
-        await self._put(asked)
+        given = {key: params or wire.NoParams() for key, params in required.requests.items()}
+        asked = {key: Ask.method(_ASKED_BY[type(params)], params) for key, params in given.items()}
+        requests = {key: self._question(each) for key, each in asked.items()}
+        self.journal.leave(requests, required.state)
+        await self._put(asked, requests)
         self.journal.rewind()
 
     def part(self, key: str, params: tools.CallToolParams) -> "Call":
@@ -258,11 +254,7 @@ class Call(eras.Admitted, eq=False):
         """Write the journal down as the `requestState` of a result."""
         return self.home.sealing().seal(self.journal.write(), self._bound(), time.time())
 
-    def _opened(self) -> Journal:
-        state: str | None = getattr(self.params, "request_state", None)
-        responses: dict[str, Raw] | None = getattr(self.params, "input_responses", None)
-        if state is None:
-            return Journal(responses=responses)
+    def _opened(self, state: str) -> Journal:
         try:
             page = self.home.sealer.open(state, self._bound(), time.time())
         except SealBroken:
@@ -270,7 +262,7 @@ class Call(eras.Admitted, eq=False):
                 self.home.warn_once(ALONE)
             what = "requestState was not issued for this request, or is too old; send the request without it"
             raise InvalidParams(what) from None
-        return Journal(page, responses)
+        return Journal(page, getattr(self.params, "input_responses", None))
 
     def _bound(self) -> bytes:
         """Tell what a state is bound to: who asked whom for what, leaving out what differs from round to round."""
@@ -300,22 +292,22 @@ class Call(eras.Admitted, eq=False):
             _told.add(message)
             deprecated.warning(message, self.facts.version)
 
-    async def _put(self, asked: _Asked) -> None:
+    async def _put(self, asked: Mapping[str, Ask[Any]], requests: dict[str, questions.InputRequest]) -> None:
         """Ask by requests of our own, side by side, and keep the answers. A failure cancels the others.
 
         Raises `Suspend` in versions where this run ends with the questions.
         """
-        self.era.suspend(self.row, {key: request for key, (_, request) in asked.items()})
+        self.era.suspend(self.row, requests)
         try:
             async with asyncio.TaskGroup() as group:
-                tasks = {key: group.create_task(self._send(each.row, each.params)) for key, (each, _) in asked.items()}
+                tasks = {key: group.create_task(self._send(each.row, each.params)) for key, each in asked.items()}
         except ExceptionGroup as failed:
             first = failed.exceptions[0]
             raise first from first.__cause__
         for key, task in tasks.items():
             self.journal.page.answers[key] = task.result()
 
-    async def _send(self, row: methods.Method[Any, Any], params: Struct) -> Raw:
+    async def _send(self, row: methods.Method[Any, Any], params: msgspec.Struct) -> msgspec.Raw:
         if _is_link(params):
             params = replace(params, elicitation_id=params.elicitation_id or os.urandom(16).hex())
         try:
@@ -327,7 +319,7 @@ class Call(eras.Admitted, eq=False):
             error = jsonrpc.error_of(response)
             error.is_foreign = False  # it comes from the very client that would read it
             raise error
-        return cast("Raw", response.result)
+        return cast("msgspec.Raw", response.result)
 
 
 def session_of(call: Call) -> sessions.Session:
@@ -337,7 +329,7 @@ def session_of(call: Call) -> sessions.Session:
     return call.session
 
 
-def _is_link(params: Struct) -> TypeGuard[questions.ElicitParams]:
+def _is_link(params: msgspec.Struct) -> TypeGuard[questions.ElicitParams]:
     """Tell whether a question sends the user to a URL."""
     return isinstance(params, questions.ElicitParams) and params.mode == "url"
 

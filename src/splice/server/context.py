@@ -13,7 +13,6 @@ from math import inf, isfinite
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, TypeVarTuple, Unpack, cast, overload
 
 import msgspec
-from msgspec import Struct
 
 from splice.protocol import jsonrpc, methods, notifications, questions, wire
 from splice.protocol.capabilities import ClientCapabilities
@@ -39,7 +38,7 @@ Ts = TypeVarTuple("Ts")
 _Any: TypeAlias = Ask[Any]
 
 
-class ClientView(Struct, frozen=True):
+class ClientView(msgspec.Struct, frozen=True):
     """A client's word about itself. Not verified: never base a decision of security on it."""
 
     info: wire.Implementation | None
@@ -112,7 +111,7 @@ class Context(Generic[State]):
 
     # Telling.
 
-    async def notify(self, note: methods.Note[Any], params: Struct | None = None) -> None:
+    async def notify(self, note: methods.Note[Any], params: msgspec.Struct | None = None) -> None:
         """Send a notification of an extension on the stream of this request."""
         await self._call.notify(note, params)
 
@@ -273,7 +272,7 @@ class Context(Generic[State]):
     @property
     def answers(self) -> dict[str, Any]:
         """The client's answers, by key, for handlers that return `InputRequired` themselves."""
-        return {key: msgspec.json.decode(value) for key, value in self._call.journal.answers.items()}
+        return {key: msgspec.json.decode(value) for key, value in self._call.journal.page.answers.items()}
 
     @property
     def state(self) -> str:

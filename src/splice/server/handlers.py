@@ -20,7 +20,6 @@ from splice.schema import annotations, functions, schemas
 from splice.server.call import Call, InputRequired
 from splice.server.context import Context
 from splice.server.results import OPAQUE, names_files, text_of
-from splice.server.threads import Threads
 
 _OURS = ("blocking", "scope", "timeout", "ttl", "validate")
 """Options that are not fields of a definition."""
@@ -93,10 +92,10 @@ class Handler:
 
     @property
     def choices(self) -> dict[str, list[str]]:
-        """The values of each argument whose type lists them, as the texts that it is read from."""
+        """The values of each argument, as the texts that it is read from: none where its type does not list them."""
         schema = self.signature.input_schema
         found = {name: schemas.choices(each, schema.get("$defs", {})) for name, each in schema["properties"].items()}
-        return {name: [text_of(each) for each in values] for name, values in found.items() if values}
+        return {name: [text_of(each) for each in values] for name, values in found.items()}
 
     async def run(self, call: Call, read: Read, make: Callable[[Any], R]) -> R | InputRequired:
         """Call the function with the arguments that are read from a call, and make a result of what it returns.
@@ -107,7 +106,7 @@ class Handler:
         arguments = read(call)
         if self.context_name is not None:
             arguments[self.context_name] = context
-        work = self._fn(**arguments) if self.signature.is_async else self._called(call.home.threads, arguments, context)
+        work = self._fn(**arguments) if self.signature.is_async else self._called(call, arguments, context)
         value = await (work if self.seconds is None else self._limited(work, call))
         if isinstance(value, InputRequired):
             if context is None:
@@ -115,11 +114,11 @@ class Handler:
             return value
         return await call.home.threads.run(make, value) if self.returns_files and names_files(value) else make(value)
 
-    async def _called(self, threads: Threads, arguments: dict[str, Any], context: Context | None) -> Any:
+    async def _called(self, call: Call, arguments: dict[str, Any], context: Context | None) -> Any:
         """Call a `def`, on one of the threads or at once. It may return something to be awaited."""
         blocks = self._options.get("blocking", True)
         try:
-            value = await threads.run(self._fn, **arguments) if blocks else self._fn(**arguments)
+            value = await call.home.threads.run(self._fn, **arguments) if blocks else self._fn(**arguments)
         except asyncio.CancelledError:
             if context is not None:
                 context.bridge.close()

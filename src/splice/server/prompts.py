@@ -4,7 +4,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/server/prompts
 https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/completion
 """
 
-from collections.abc import AsyncIterable, Callable
+from collections.abc import AsyncIterable, Callable, Mapping
 from enum import Enum
 from functools import partial, wraps
 from itertools import islice
@@ -16,20 +16,16 @@ from splice.errors import InvalidParams, MethodNotFound
 from splice.protocol import completion
 from splice.protocol.capabilities import PromptsCapability, ServerCapabilities
 from splice.protocol.prompts import PROMPTS_GET, PROMPTS_LIST, GetPromptResult, Prompt, PromptArgument
-from splice.protocol.uri import UriTemplate
 from splice.rules.extensions import AnyCapabilities, Extension, Served
-from splice.schema.functions import BadArguments
-from splice.schema.schemas import meant
-from splice.server import handlers, results
+from splice.schema.schemas import BadArguments, meant
+from splice.server import handlers, resources, results, sources
 from splice.server.call import Call, InputRequired, Publish
-from splice.server.resources import Resources
-from splice.server.sources import Described, Entry, Features, Listing, Local
 
 MAX_COMPLETIONS = 100
 """The most values that a completion tells: the specification allows no more."""
 
 
-def prompt_entry(fn: Callable[..., Any], options: handlers.FeatureOptions) -> Entry[Prompt]:
+def prompt_entry(fn: Callable[..., Any], options: handlers.FeatureOptions) -> sources.Entry[Prompt]:
     """Read a prompt off a function. Raises `TypeError` for one that cannot be called by name."""
     handler = handlers.Handler(fn, options, handlers.FeatureOptions)
     schema = handler.signature.input_schema
@@ -47,14 +43,14 @@ def prompt_entry(fn: Callable[..., Any], options: handlers.FeatureOptions) -> En
             raise InvalidParams(f"Invalid arguments for prompt {call.params.name}: {error}") from None
 
     make = partial(results.prompt_result, definition.description)
-    return Described(definition, partial(handler.run, read=read, make=make), handler.choices)
+    return sources.Described(definition, partial(handler.run, read=read, make=make), handler.choices)
 
 
-class Prompts(Features):
+class Prompts(sources.Features):
     """The chapter of `prompts/list` and `prompts/get`."""
 
     def __init__(self, publish: Publish) -> None:
-        self.listing = Listing(PROMPTS_LIST, Local[Prompt]("prompt"))
+        self.listing = sources.Listing(PROMPTS_LIST, sources.Local[Prompt]("prompt"))
         use = Served(PROMPTS_GET, self.get)
         super().__init__("prompts", PromptsCapability(list_changed=True), use, publish, prompts=self.listing)
 
@@ -67,7 +63,7 @@ class Prompts(Features):
 class Completions(Extension[Call]):
     """The chapter of `completion/complete`."""
 
-    def __init__(self, prompts: Prompts, resources: Resources) -> None:
+    def __init__(self, prompts: Prompts, resources: resources.Resources) -> None:
         super().__init__("completions", methods=(Served(completion.COMPLETE, self.complete),))
         self._prompts = prompts
         self._resources = resources
@@ -89,9 +85,8 @@ class Completions(Extension[Call]):
         if len(handler.signature.input_schema.get("required", ())) > 2:
             raise TypeError(f"{handler.name}: a completion takes what was typed, and the arguments that are known")
         prompts, templates = self._prompts.listing, self._resources.templates
-        known = {uri: UriTemplate(uri).variables for uri, _ in templates.local.items()}
-        for name, prompt in prompts.local.items():
-            known[name] = tuple(each.name for each in prompt.definition.arguments or ())
+        entries = (*templates.local.items(), *prompts.local.items())
+        known: dict[str, Mapping[str, Any]] = {name: getattr(entry, "choices", {}) for name, entry in entries}
         if target not in known:
             if len(prompts.sources) + len(templates.sources) == 2:
                 what = f"there is no prompt or resource template {target!r} to complete"
@@ -114,19 +109,18 @@ class Completions(Extension[Call]):
             if isinstance(proposed, InputRequired):
                 return proposed
             return completion_result(await _taken_later(proposed) if hasattr(proposed, "__aiter__") else proposed)
-        entry = await self._find(params.ref)
+        entry = await self._find(params)
         if entry is None:
             raise InvalidParams(f"There is no prompt or resource template {target!r:.200} here")
         choices: list[str] = getattr(entry, "choices", {}).get(params.argument.name, [])
         return completion_result([each for each in choices if each.casefold().startswith(typed.casefold())])
 
     def _offered(self) -> bool:
-        return bool(
-            self._handlers or self._prompts.listing.local.completes or self._resources.templates.local.completes
-        )
+        local = self._prompts.listing.local, self._resources.templates.local
+        return bool(self._handlers) or any(each.completes for each in local)
 
-    async def _find(self, ref: completion.PromptReference | completion.ResourceTemplateReference) -> Entry[Any] | None:
-        if isinstance(ref, completion.PromptReference):
+    async def _find(self, params: completion.CompleteParams) -> sources.Entry[Any] | None:
+        if isinstance(ref := params.ref, completion.PromptReference):
             return await self._prompts.listing.find(ref.name)
         return self._resources.templates.local.get(ref.uri) or await self._resources.find(ref.uri)
 

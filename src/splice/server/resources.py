@@ -10,12 +10,11 @@ from typing import Annotated, Any, Generic, TypeAlias, TypedDict, TypeVar, cast,
 from msgspec import Struct
 
 from splice.errors import LocalProtocolError, ResourceNotFound
-from splice.protocol import capabilities, content, resources
+from splice.protocol import capabilities, content, resources, wire
 from splice.protocol.uri import UriTemplate
-from splice.protocol.wire import CacheScope, RetryParams
 from splice.rules.extensions import Served
 from splice.rules.options import Option, checked, option_table
-from splice.schema.functions import BadArguments
+from splice.schema.schemas import BadArguments
 from splice.server import handlers, results, sources
 from splice.server.call import Call, InputRequired, Publish
 
@@ -33,7 +32,7 @@ class Caching(TypedDict, total=False):
 
     ttl: Annotated[float, Option((int, float), "a number of seconds, at least 0", lambda ttl: 0 <= ttl <= MAX_SECONDS)]
     """For how many seconds. 0 by default."""
-    scope: Annotated[CacheScope, Option(str, "'public' or 'private'", get_args(CacheScope).__contains__)]
+    scope: Annotated[wire.CacheScope, Option(str, "'public' or 'private'", get_args(wire.CacheScope).__contains__)]
     """Who may be served what was kept: "private", the default, the same caller only; "public" anybody."""
 
 
@@ -67,7 +66,7 @@ class ResourceEntry(Struct, Generic[R], frozen=True, eq=False):
     hints: Mapping[str, Any]
     """How long what is read may be kept, and by whom, as fields of the result."""
     choices: Mapping[str, Sequence[str]] = {}
-    """By variable: the values that complete it."""
+    """By variable: the values that complete it, if there are any."""
 
     def run(self, call: Call, uri: str, variables: Mapping[str, str] | None = None) -> Awaitable[Read]:
         """Read the resource. Raises `ResourceNotFound` for values that the function does not take."""
@@ -79,7 +78,7 @@ class ResourceEntry(Struct, Generic[R], frozen=True, eq=False):
                 raise ResourceNotFound(f"Resource not found: {uri:.200} ({error})", {"uri": uri}) from None
 
         kept, params = self.hints, call.params
-        if isinstance(params, RetryParams) and (params.input_responses or params.request_state):
+        if isinstance(params, wire.RetryParams) and (params.input_responses or params.request_state):
             kept = {}  # what was made of answers is for nobody else
         return self.handler.run(call, read, partial(results.resource_result, uri, self.definition.mime_type, kept))
 

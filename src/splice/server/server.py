@@ -20,10 +20,9 @@ from splice.protocol.resources import Resource, ResourceTemplate
 from splice.protocol.tools import Tool
 from splice.protocol.versions import VERSIONS
 from splice.protocol.wire import Icon, Implementation
-from splice.rules.eras import Protocols
+from splice.rules import eras, seal
 from splice.rules.extensions import Extension
 from splice.rules.options import Option, checked, option_table
-from splice.rules.seal import Sealer, key_of
 from splice.server import call, handlers, lifespan, prompts, resources, service, sessions, threads, tools
 from splice.server.failures import ErrorPolicy
 from splice.server.sources import Source
@@ -100,7 +99,7 @@ def _described(name: str | Implementation, given: Mapping[str, Any]) -> Implemen
 def _keys(given: Sequence[bytes] | None) -> Sequence[bytes]:
     """Choose the keys that seal: as given, else from the environment. Raises `ValueError` for a secret too short."""
     secret = os.environ.get("SPLICE_SECRET")
-    return given or ([key_of(secret, "SPLICE_SECRET")] if secret else ())
+    return given or ([seal.key_of(secret, "SPLICE_SECRET")] if secret else ())
 
 
 class Server:
@@ -117,13 +116,13 @@ class Server:
         self._resources = resources.Resources(publish)
         self._completions = prompts.Completions(self._prompts, self._resources)
         features = self._tools, self._prompts, self._resources, self._completions
-        protocols = Protocols.of(given.pop("protocols", VERSIONS))
+        protocols = eras.Protocols.of(given.pop("protocols", VERSIONS))
         settings = {option: given[option] for option in given.keys() & call.Home.__struct_fields__}
         home = call.Home(
             info=_described(name, given),
             chapters=(chapter, *features, *given.get("extensions", ())),
             life=None if live is None else lifespan.Life(partial(live, self)),
-            sealer=Sealer(_keys(given.get("state_keys"))),
+            sealer=seal.Sealer(_keys(given.get("state_keys"))),
             threads=threads.Threads(),
             publish=publish,
             expect=chapter.expect,

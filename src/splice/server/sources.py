@@ -83,7 +83,7 @@ class Described(Struct, Generic[D], frozen=True, eq=False):
     definition: D
     run: Callable[..., Awaitable[Any]]
     choices: Mapping[str, Sequence[str]] = {}
-    """By argument: the values that complete it."""
+    """By argument: the values that complete it, if there are any."""
 
 
 class Local(Generic[D]):
@@ -105,7 +105,7 @@ class Local(Generic[D]):
         key = key_of(entry)
         if self._entries.setdefault(key, entry) is not entry:
             raise ValueError(f"a {self.noun} {key!r} exists already; remove it first to replace it")
-        self.completes = self.completes or bool(getattr(entry, "choices", None))
+        self.completes = self.completes or any(getattr(entry, "choices", {}).values())
         self._changed()
 
     def remove(self, key: str) -> None:

@@ -9,7 +9,6 @@ from functools import cache, partial
 from typing import Any
 
 import msgspec
-from msgspec import Raw
 from msgspec.structs import replace
 
 from splice.errors import InvalidParams, MissingClientCapability, ToolError
@@ -17,14 +16,15 @@ from splice.protocol import capabilities, content, jsonrpc, tools, versions
 from splice.rules.extensions import Served
 from splice.rules.http.headers import check_param_headers, header_parameters
 from splice.rules.options import Option, checked
-from splice.schema.functions import BadArguments, dump
+from splice.schema.functions import dump
 from splice.schema.repairs import repaired
+from splice.schema.schemas import BadArguments
 from splice.server import failures, handlers, results, sources
 from splice.server.call import Call, InputRequired, Publish
 
 log = logging.getLogger("splice.server")
 
-NO_ARGUMENTS = Raw(b"{}")
+NO_ARGUMENTS = msgspec.Raw(b"{}")
 
 REPAIRED = "splice/repaired"
 """The key in a result's `_meta` that lists what was repaired in the arguments."""
@@ -148,7 +148,7 @@ def _check_by(tool: tools.Tool, field: str) -> Callable[[Any], None]:
         raise type(error)(f"tool {tool.name!r}: {field}: {error}") from None
 
 
-def _reader(handler: handlers.Handler, tool: tools.Tool) -> Callable[[Raw | bytes], dict[str, Any]]:
+def _reader(handler: handlers.Handler, tool: tools.Tool) -> Callable[[msgspec.Raw | bytes], dict[str, Any]]:
     """Tell how to read arguments whose schema the author wrote: as one dict that is checked against it."""
     if tool.input_schema.get("type") != "object":
         raise ValueError(f'tool {tool.name!r}: input_schema: arguments are an object; give it "type": "object"')
@@ -157,7 +157,7 @@ def _reader(handler: handlers.Handler, tool: tools.Tool) -> Callable[[Raw | byte
         raise TypeError(f"{handler.name}: with an input_schema a function has one parameter: all arguments as one dict")
     check = _check_by(tool, "input_schema")
 
-    def read(arguments: Raw | bytes) -> dict[str, Any]:
+    def read(arguments: msgspec.Raw | bytes) -> dict[str, Any]:
         try:
             given = msgspec.json.decode(arguments)
             check(given)
@@ -238,7 +238,7 @@ def mirrored_arguments(tool: tools.Tool) -> Mapping[tuple[str, ...], str]:
     return header_parameters(tool.input_schema) if "x-mcp-header" in str(tool.input_schema) else {}
 
 
-def _check_headers(tool: sources.Entry[tools.Tool], arguments: Raw | None, headers: Mapping[str, str]) -> None:
+def _check_headers(tool: sources.Entry[tools.Tool], arguments: msgspec.Raw | None, headers: Mapping[str, str]) -> None:
     """Compare the headers that repeat arguments with the arguments. Raises `HeaderMismatch`."""
     mirrored = tool.mirrored if isinstance(tool, ToolEntry) else mirrored_arguments(tool.definition)
     if mirrored:
