@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
-from splice import Ask, Context, InputRequired, Server
+from splice import Ask, Context, Image, InputRequired, Server
 from splice.errors import RPCError
 from splice.protocol.jsonrpc import Request, Response, raw
+from splice.protocol.questions import CreateMessageParams, ModelHint, ModelPreferences
+from splice.protocol.tools import Tool
 from support.caller import ASKING, DECLINE, LEGACY, MODERN, Caller, Hand, accept, said, text_of
 from support.waiting import until
 from support.wire import JSON
@@ -320,3 +322,16 @@ async def test_progress_only_grows_over_many_rounds_and_processes(version: str) 
         told += caller.progress()
         params |= caller.retry(result) if "inputRequests" in result else {}
     assert told == [0, 0.5, 1, 1.5, 2, 2.5, 3, 3.5]
+
+
+def test_a_request_for_a_model_has_the_options_of_sample_but_calls_nothing() -> None:
+    tool = Tool(name="add", input_schema={"type": "object"})
+    params = Ask.sample(["Hello", Image(b"png")], model_preferences="small", tools=[tool], key="k").params
+    assert isinstance(params, CreateMessageParams)
+    assert [each.role for each in params.messages] == ["user", "user"]
+    assert params.max_tokens == 1000
+    assert params.model_preferences == ModelPreferences(hints=[ModelHint(name="small")])
+    with pytest.raises(TypeError, match=r"tools= of sample takes a list of `Tool`; .* ctx\.sample"):
+        Ask.sample("Hello", tools=[len])  # type: ignore[list-item]  # pyright: ignore[reportArgumentType]
+    with pytest.raises(TypeError, match="sample has no option max_rounds"):
+        Ask.sample("Hello", max_rounds=1)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]

@@ -203,7 +203,7 @@ def pydantic_schema(of: Any, mode: str, suffix: str) -> tuple[Schema, dict[str, 
     """
     # Titles that only repeat a name are left out.
     generator = cast("Any", sys.modules["pydantic.json_schema"]).GenerateJsonSchema
-    plain = type("Untitled", (generator,), {"field_title_should_be_set": lambda *_: False})
+    plain = type("Untitled", (generator,), {"field_title_should_be_set": _never})
     make, template = cast("Any", type(of)).json_schemas, f"#/$defs/{{model}}{suffix}"
     schemas, rest = make([(0, mode, of)], ref_template=template, schema_generator=plain)
     defs: dict[str, Schema] = rest.get("$defs", {})
@@ -211,6 +211,10 @@ def pydantic_schema(of: Any, mode: str, suffix: str) -> tuple[Schema, dict[str, 
         if schema.get("title") == name:
             del schema["title"]
     return schemas[0, mode], {name + suffix: schema for name, schema in defs.items()}
+
+
+def _never(*_: object) -> bool:
+    return False
 
 
 class Foreign(type):

@@ -13,7 +13,6 @@ from typing import Annotated, Any, cast, get_args, get_origin, get_type_hints
 import msgspec
 
 from splice.schema import annotations, docstrings, schemas
-from splice.schema.schemas import Schema
 from splice.schema.types import Shape, Types, with_default
 
 _REFUSED: dict[Any, str] = {
@@ -132,11 +131,11 @@ def _check(parameter: inspect.Parameter, function: str) -> None:
 
 def _arguments(
     parameters: list[inspect.Parameter], hints: Mapping[str, Any], said: Mapping[str, str], function: str
-) -> tuple[dict[str, Shape], Schema, Callable[[Any], dict[str, Any]]]:
+) -> tuple[dict[str, Shape], schemas.Schema, Callable[[Any], dict[str, Any]]]:
     """Read the parameters that a caller fills: the shape of each, the schema of all, and the one decode of a call."""
     types = Types()
     shapes: dict[str, Shape] = {}
-    properties: dict[str, Schema] = {}
+    properties: dict[str, schemas.Schema] = {}
     fields: list[tuple[str, Any, Any]] = []
     for parameter in parameters:
         name = parameter.name
@@ -187,7 +186,7 @@ def _from_text(text: str, shape: Shape) -> Any:
     return text
 
 
-def output_schema(kind: Any, opaque: tuple[type, ...]) -> Schema | None:
+def output_schema(kind: Any, opaque: tuple[type, ...]) -> schemas.Schema | None:
     """Describe the result of a function that is annotated with `kind`.
 
     None for nothing, for plain text, for the types in `opaque` wherever they occur in it, and for anything that JSON
@@ -214,12 +213,12 @@ def _holds(kind: Any, opaque: tuple[type, ...]) -> bool:
     return any(_holds(inner, opaque) for inner in get_args(kind))
 
 
-def _is_text(schema: Schema) -> bool:
-    members: list[Schema] = schema.get("anyOf", [schema])
+def _is_text(schema: schemas.Schema) -> bool:
+    members: list[schemas.Schema] = schema.get("anyOf", [schema])
     return all(each.keys() <= {"type", "description"} and each.get("type") in ("string", "null") for each in members)
 
 
-def rooted(schema: Schema, defs: dict[str, Schema]) -> Schema:
+def rooted(schema: schemas.Schema, defs: dict[str, schemas.Schema]) -> schemas.Schema:
     """Put the definition of a value itself at the root, where `type` is looked for, and the others beside it."""
     root, reference = schemas.resolved(schema, defs), str(schema.get("$ref"))
     if f'"{reference}"' not in msgspec.json.encode(defs).decode():

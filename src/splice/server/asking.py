@@ -7,7 +7,6 @@ https://modelcontextprotocol.io/specification/2026-07-28/client/sampling
 https://modelcontextprotocol.io/specification/2026-07-28/client/roots
 """
 
-import logging
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any, Generic, Literal, TypeAlias, TypedDict, TypeVar, Unpack, cast, get_args, overload
@@ -19,9 +18,7 @@ from splice.errors import InvalidParams, RemoteProtocolError, ToolError
 from splice.protocol import content, methods, questions, tools, wire
 from splice.rules.options import Option, checked, option_table
 from splice.schema.forms import form_schema, read_form
-from splice.server import results
-
-log = logging.getLogger("splice.server")
+from splice.server import failures, results
 
 T = TypeVar("T")
 A = TypeVar("A", bound=Struct)
@@ -165,7 +162,7 @@ class Ask(Struct, Generic[T], frozen=True):
     def answer(self, result: Raw) -> T:
         """Read the answer. Raises `InvalidParams` for one that does not fit."""
         try:
-            return self.read(self.row.read_result(result, log.debug))
+            return self.read(self.row.read_result(result, failures.log.debug))
         except RemoteProtocolError as error:
             raise InvalidParams(f"The client's answer is not a result of {self.row.name}: {error.__cause__}") from None
 
@@ -187,8 +184,7 @@ def messages_of(said: Messages) -> list[questions.SamplingMessage]:
     for each in messages or [kind(role="user", content=[])]:
         fits = each.blocks and all(isinstance(part, _BLOCKS) for part in each.blocks)
         if not fits or each.role not in get_args(content.Role):
-            wanted = "text, an Image, Audio, messages of user or assistant, or a list"
-            raise TypeError(f"sample takes {wanted}, not {said!r}")
+            raise TypeError(f"sample takes text, Image, Audio, messages of user or assistant, or a list, not {said!r}")
     return messages
 
 

@@ -27,9 +27,8 @@ from splice.rules import eras, extensions, sessions
 from splice.rules.journal import Journal
 from splice.rules.seal import SealBroken, Sealer
 from splice.schema.repairs import Repairs
+from splice.server import failures, lifespan
 from splice.server.asking import Ask
-from splice.server.failures import ErrorPolicy
-from splice.server.lifespan import Life
 from splice.server.threads import Threads
 from splice.transports.base import Exchange, Sender
 
@@ -103,7 +102,7 @@ class Home(msgspec.Struct, frozen=True, eq=False, kw_only=True, dict=True):
     """Which program this is."""
     chapters: "Sequence[extensions.Extension[Call]]"
     """Answer its methods."""
-    life: Life | None
+    life: lifespan.Life | None
     """The lifespan, if there is one."""
     sealer: Sealer
     """Seals and opens journals."""
@@ -120,7 +119,7 @@ class Home(msgspec.Struct, frozen=True, eq=False, kw_only=True, dict=True):
     """How to use the server, for the model."""
     middleware: Sequence[Middleware] = ()
     """Where there is any, it is to see results as types, so that finished JSON is not enough."""
-    errors: ErrorPolicy = "type"
+    errors: failures.ErrorPolicy = "type"
     """How much others read of an unexpected exception."""
     page_size: int = sys.maxsize
     """How many entries a page of a list has at the most."""

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, TypeVarTuple
 
 import msgspec
 
-from splice.protocol import jsonrpc, methods, notifications, questions, wire
+from splice.protocol import content, jsonrpc, methods, notifications, questions, wire
 from splice.protocol.capabilities import ClientCapabilities
-from splice.protocol.content import ResourceContents
 from splice.server.asking import Ask, Elicited, Messages
 from splice.server.call import Call
 from splice.server.threads import Bridge
@@ -281,7 +280,7 @@ class Context(Generic[State]):
 
     # Working.
 
-    async def read_resource(self, uri: str) -> list[ResourceContents]:
+    async def read_resource(self, uri: str) -> list[content.ResourceContents]:
         """Read one of this server's own resources. Raises `ResourceNotFound`."""
         return (await self._call.home.read(uri, self._call)).contents
 

@@ -85,7 +85,7 @@ class Completions(Extension[Call]):
         if len(handler.signature.input_schema.get("required", ())) > 2:
             raise TypeError(f"{handler.name}: a completion takes what was typed, and the arguments that are known")
         prompts, templates = self._prompts.listing, self._resources.templates
-        entries = (*templates.local.items(), *prompts.local.items())
+        entries = (templates.local.by_key | prompts.local.by_key).items()
         known: dict[str, Mapping[str, Any]] = {name: getattr(entry, "choices", {}) for name, entry in entries}
         if target not in known:
             if len(prompts.sources) + len(templates.sources) == 2:

@@ -120,7 +120,8 @@ class Resources(sources.Features):
             raise TypeError(f"{handler.name}: {uri!r} has the variable {unknown}, but no parameter takes it")
         if variables:
             family = handler.define(resources.ResourceTemplate, uri_template=uri)
-            self.templates.local.add(ResourceEntry(family, handler, template, kept, handler.choices))
+            choices = {name: values for name, values in handler.choices.items() if name in variables}
+            self.templates.local.add(ResourceEntry(family, handler, template, kept, choices))
         else:
             self.listing.local.add(ResourceEntry(handler.define(resources.Resource, uri=uri), handler, template, kept))
 

@@ -15,7 +15,6 @@ from contextlib import suppress
 from typing import Annotated, Any
 
 import msgspec
-from msgspec.structs import replace
 
 from splice.errors import InvalidParams, RPCError, ToolError
 from splice.protocol import content, jsonrpc, questions, tools
@@ -126,7 +125,7 @@ class _Talk(msgspec.Struct):
             why = tools.CallToolResult(content=done[-1].content).text
             heard = questions.SamplingMessage(role="assistant", content=answer.content)
             reply = questions.SamplingMessage(role="user", content=done if uses else content.TextContent(text=why))
-            params = replace(params, messages=[*params.messages, heard, reply], tool_choice=later)
+            params = msgspec.structs.replace(params, messages=[*params.messages, heard, reply], tool_choice=later)
         raise ToolError(f"The client's model gave no {self.wanted}: {why}")
 
     async def _results(self, uses: list[content.ToolUseContent], key: str) -> list[Any]:

@@ -8,7 +8,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/server
 """
 
 import hashlib
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import chain, count
@@ -95,36 +95,32 @@ class Local(Generic[D]):
         self.completes = False
         """There was one once with choices that complete its arguments."""
         self.noun = noun
-        self._entries: dict[str, Entry[D]] = {}
-        self.get = self._entries.get
+        self.by_key: dict[str, Entry[D]] = {}
+        self.get = self.by_key.get
         """Look an entry up by its name."""
         self._watching: list[Callable[[], None]] = []
 
     def add(self, entry: Entry[D]) -> None:
         """Add an entry. Raises `ValueError` when its name is taken."""
         key = key_of(entry)
-        if self._entries.setdefault(key, entry) is not entry:
+        if self.by_key.setdefault(key, entry) is not entry:
             raise ValueError(f"a {self.noun} {key!r} exists already; remove it first to replace it")
         self.completes = self.completes or any(getattr(entry, "choices", {}).values())
         self._changed()
 
     def remove(self, key: str) -> None:
         """Remove an entry. Raises `KeyError` when there is none of that name."""
-        if self._entries.pop(key, None) is None:
+        if self.by_key.pop(key, None) is None:
             raise KeyError(f"there is no {self.noun} {key!r}")
         self._changed()
 
-    def items(self) -> Iterable[tuple[str, Entry[D]]]:
-        """List all entries, each with its name."""
-        return tuple(self._entries.items())
-
     async def entries(self) -> Sequence[Entry[D]]:
         """List all entries."""
-        return tuple(self._entries.values())
+        return tuple(self.by_key.values())
 
     async def find(self, key: str) -> Entry[D] | None:
         """Look an entry up by its name."""
-        return self._entries.get(key)
+        return self.by_key.get(key)
 
     def watch(self, changed: Callable[[], None]) -> None:
         """Call `changed` after each change."""

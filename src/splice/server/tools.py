@@ -3,7 +3,6 @@
 https://modelcontextprotocol.io/specification/2026-07-28/server/tools
 """
 
-import logging
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 from typing import Any
@@ -16,13 +15,9 @@ from splice.protocol import capabilities, content, jsonrpc, tools, versions
 from splice.rules.extensions import Served
 from splice.rules.http.headers import check_param_headers, header_parameters
 from splice.rules.options import Option, checked
-from splice.schema.functions import dump
-from splice.schema.repairs import repaired
-from splice.schema.schemas import BadArguments
+from splice.schema import functions, repairs, schemas
 from splice.server import failures, handlers, results, sources
-from splice.server.call import Call, InputRequired, Publish
-
-log = logging.getLogger("splice.server")
+from splice.server.call import Call, InputRequired, Publish, log
 
 NO_ARGUMENTS = msgspec.Raw(b"{}")
 
@@ -74,7 +69,7 @@ class ToolEntry:
         """Results are held against the output schema, where the return annotation says nothing of them."""
         self._check = cache(partial(_check_by, self.definition))
         """Gives the check by one of the schemas, which is compiled when it is needed first."""
-        self._dump: Callable[[Any], Any] = dump
+        self._dump: Callable[[Any], Any] = functions.dump
         if self._structured and options.keys() & {"output_schema", "validate"}:
             self._check("output_schema")  # what is wrong with it is told at once
             if self._is_held:
@@ -85,13 +80,13 @@ class ToolEntry:
         given = call.params.arguments or NO_ARGUMENTS
         try:
             return self._arguments(given)
-        except BadArguments:
-            json, repairs = (given, None) if call.home.strict else repaired(self.definition.input_schema, given)
-            if not repairs:
+        except schemas.BadArguments:
+            json, done = (given, None) if call.home.strict else repairs.repaired(self.definition.input_schema, given)
+            if not done:
                 raise
         arguments = self._arguments(json)
-        log.info("repaired arguments of %s: %s", self.definition.name, ", ".join(each["path"] for each in repairs))
-        call.repairs = repairs
+        log.info("repaired arguments of %s: %s", self.definition.name, ", ".join(each["path"] for each in done))
+        call.repairs = done
         return arguments
 
     def _result(self, value: Any) -> tools.CallToolResult:
@@ -118,7 +113,7 @@ class ToolEntry:
         json: Any = result.structured_content
         is_held = self._is_held and not result.is_error
         if json is not None:
-            json = self._held(json) if is_held else dump(json)
+            json = self._held(json) if is_held else functions.dump(json)
             json = jsonrpc.NULL if json is None else json
         elif is_held:
             raise TypeError(f"{self.definition.name} has an output schema, but returned no structured content")
@@ -128,7 +123,7 @@ class ToolEntry:
         """Turn a result into JSON values that fit the output schema. Raises `Mismatch`."""
         from splice.schema.validate import Mismatch, OverBudget  # noqa: PLC0415 - it is not small
 
-        json, name = dump(value), self.definition.name
+        json, name = functions.dump(value), self.definition.name
         try:
             self._check("output_schema")(json)
         except OverBudget as error:
@@ -162,7 +157,7 @@ def _reader(handler: handlers.Handler, tool: tools.Tool) -> Callable[[msgspec.Ra
             given = msgspec.json.decode(arguments)
             check(given)
         except ValueError as error:  # `Mismatch`, and numbers beyond all bounds
-            raise BadArguments(str(error)) from None
+            raise schemas.BadArguments(str(error)) from None
         return {names[0]: given}
 
     return read
@@ -205,7 +200,7 @@ def _failed(call: Call, error: BaseException) -> tools.CallToolResult:
     """Tell the model what went wrong. Raises what is for the client: a JSON-RPC error, or questions only."""
     name, cause = call.params.name, failures.culprit(error)
     lacks = isinstance(cause, MissingClientCapability) and cause.code in call.facts.codes
-    if isinstance(cause, BadArguments):
+    if isinstance(cause, schemas.BadArguments):
         text = f"Invalid arguments for {name}: {cause}"
         if not call.facts.bad_arguments_are_results:
             raise InvalidParams(text) from None
