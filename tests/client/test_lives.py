@@ -67,7 +67,7 @@ async def test_a_server_may_be_started_again_after_a_while(monkeypatch: pytest.M
     for _ in range(2):
         with pytest.raises(ConnectFailed, match=r"it was started 5 times within 60 s .* The last time: died 5"):
             await starts.another("it", ConnectionClosed("died 5"))
-    starts._starts[0] -= 61
+    starts.starts[0] -= 61
     await starts.another("it", ConnectionClosed("died"))
     with pytest.raises(ConnectFailed, match="The last time: anew"):
         await starts.another("it", ConnectionClosed("anew"))
