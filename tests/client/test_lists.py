@@ -7,8 +7,8 @@ import pytest
 
 from client.scripted import HTTPTarget, ScriptedTarget, legacy, modern, returning
 from splice import Client
-from splice.client import calls, lists
-from splice.client.lists import KnownTools
+from splice.client import cache, calls
+from splice.client.cache import KnownTools
 from splice.errors import HeaderMismatch, LocalProtocolError, MethodNotFound, RemoteProtocolError
 from splice.protocol.jsonrpc import raw
 from splice.protocol.notifications import TOOLS_CHANGED
@@ -180,7 +180,7 @@ def test_a_tool_that_cannot_be_read_is_left_out(
     def fail(schema: dict[str, Any]) -> Any:
         return {} if "type" in schema else schema["no"]
 
-    monkeypatch.setattr(lists, "header_parameters", fail)
+    monkeypatch.setattr(cache, "header_parameters", fail)
     odd, good = Tool(name="odd", input_schema={}), Tool(name="good", input_schema={"type": "object"})
     assert KnownTools().learn([odd, good], mirrors=True) == [good]
     assert "left out tool 'odd': KeyError('no')" in caplog.text

@@ -1,6 +1,7 @@
 """Trying again: what may be sent twice, and for how long to wait."""
 
 import asyncio
+import time
 from typing import Any
 
 import pytest
@@ -67,10 +68,17 @@ async def test_a_server_may_be_started_again_after_a_while(monkeypatch: pytest.M
     for _ in range(2):
         with pytest.raises(ConnectFailed, match=r"it was started 5 times within 60 s .* The last time: died 5"):
             await starts.another("it", ConnectionClosed("died 5"))
-    starts._starts[0] -= 61
+    starts.starts[0] -= 61
     await starts.another("it", ConnectionClosed("died"))
     with pytest.raises(ConnectFailed, match="The last time: anew"):
         await starts.another("it", ConnectionClosed("anew"))
+
+
+async def test_a_server_that_ran_for_long_has_a_clean_record() -> None:
+    starts = Lives([time.monotonic() - lives.WINDOW_SECONDS - 1] * lives.MAX_STARTS)
+    async with asyncio.timeout(0.4):  # the first start is not waited for
+        await starts.another("it", ConnectionClosed("died"))
+    assert len(starts.starts) == 1
 
 
 async def test_what_was_closed_stays_so_until_it_is_opened() -> None:

@@ -18,7 +18,6 @@ from splice.client.questions import (
     CAN,
     MAX_QUESTIONS,
     MAX_VISITS,
-    Answers,
     AnyRoot,
     ElicitAnswer,
     Question,
@@ -47,9 +46,29 @@ URL = {"mode": "url", "message": "?", "url": "https://h/", "elicitationId": "1"}
 SAMPLE = {"messages": [{"role": "user", "content": {"type": "text", "text": "?"}}], "maxTokens": 5}
 
 
+def chapter(
+    on_elicit: Any = None,
+    on_sample: Any = None,
+    roots: Any = None,
+    can: Any = None,
+    on_elicit_complete: Any = None,
+    extensions: Any = (),
+) -> Questions:
+    return Questions(
+        {
+            "on_elicit": on_elicit,
+            "on_sample": on_sample,
+            "roots": roots,
+            "can": can,
+            "on_elicit_complete": on_elicit_complete,
+            "extensions": extensions,
+        }
+    )
+
+
 async def ask(questions: Questions, method: str, params: Any = ABSENT, version: str = LATEST_HANDSHAKE) -> Any:
     sent = None if params is ABSENT else raw(params)
-    response = await Answers([questions]).answer(Request("q", method, sent), FACTS[version])
+    response = await questions.answer(Request("q", method, sent), FACTS[version])
     assert response.id == "q"
     if isinstance(response, Success):
         return msgspec.to_builtins(response.result)
@@ -57,7 +76,7 @@ async def ask(questions: Questions, method: str, params: Any = ABSENT, version: 
 
 
 def elicit(answer: Any) -> Questions:
-    return Questions(lambda _: answer, None, None)
+    return chapter(lambda _: answer, None, None)
 
 
 @pytest.mark.requirement(375)
@@ -67,20 +86,20 @@ def test_what_is_declared_follows_from_the_handlers() -> None:
         questions.declare(capabilities)
         return msgspec.to_builtins(capabilities)
 
-    assert declared(Questions(None, None, None)) == {}
+    assert declared(chapter(None, None, None)) == {}
     assert declared(elicit(None)) == {"elicitation": {"form": {}}}
-    assert declared(Questions(None, lambda _: None, None)) == {"sampling": {}}
-    assert declared(Questions(lambda _: None, lambda _: None, None, CAN)) == {
+    assert declared(chapter(None, lambda _: None, None)) == {"sampling": {}}
+    assert declared(chapter(lambda _: None, lambda _: None, None, CAN)) == {
         "elicitation": {"form": {}, "url": {}},
         "sampling": {"tools": {}, "context": {}},
     }
-    assert declared(Questions(None, None, ())) == {"roots": {"listChanged": True}}
+    assert declared(chapter(None, None, ())) == {"roots": {"listChanged": True}}
 
 
 @pytest.mark.parametrize("method", ["elicitation/create", "sampling/createMessage", "roots/list", "tools/list", "x"])
 @pytest.mark.requirement(346)
 async def test_what_was_not_declared_is_not_found(method: str) -> None:
-    assert (await ask(Questions(None, None, None), method, {}))[0] == -32601
+    assert (await ask(chapter(None, None, None), method, {}))[0] == -32601
 
 
 async def test_what_the_version_lacks_is_not_found() -> None:
@@ -89,7 +108,7 @@ async def test_what_the_version_lacks_is_not_found() -> None:
 
 @pytest.mark.requirement(260)
 async def test_ping_is_always_answered() -> None:
-    assert await ask(Questions(None, None, None), "ping") == {}
+    assert await ask(chapter(None, None, None), "ping") == {}
 
 
 @pytest.mark.parametrize(
@@ -121,14 +140,14 @@ async def test_handlers_may_be_async_and_see_the_question() -> None:
         seen.append(params)
         return "accept"
 
-    assert await ask(Questions(answer, None, None, CAN), "elicitation/create", URL) == {"action": "accept"}
+    assert await ask(chapter(answer, None, None, CAN), "elicitation/create", URL) == {"action": "accept"}
     assert seen[0].url == "https://h/"
 
 
 @pytest.mark.requirement(389)
 @pytest.mark.parametrize(("can", "version"), [(CAN, "2025-06-18"), ((), LATEST_HANDSHAKE)])
 async def test_a_mode_that_was_not_declared(can: Any, version: str) -> None:
-    questions = Questions(lambda _: "accept", None, None, can)
+    questions = chapter(lambda _: "accept", None, None, can)
     code, message = await ask(questions, "elicitation/create", URL, version)
     assert code == -32602
     assert "URL" in message
@@ -147,7 +166,7 @@ async def test_an_answer_that_is_none(answer: Any, caplog: pytest.LogCaptureFixt
 
 @pytest.mark.parametrize("answer", [5, ["x"], {"role": "assistant"}], ids=str)
 async def test_a_samples_answer_that_is_none(answer: Any) -> None:
-    questions = Questions(None, lambda _: answer, None)
+    questions = chapter(None, lambda _: answer, None)
     asked = InputRequest(method="sampling/createMessage", params=raw(SAMPLE))
     with pytest.raises(
         TypeError,
@@ -177,7 +196,7 @@ async def test_a_handler_that_fails(caplog: pytest.LogCaptureFixture) -> None:
     def fail(_: Any) -> None:
         raise RuntimeError("secret")
 
-    answer = await ask(Questions(None, fail, None), "sampling/createMessage", SAMPLE)
+    answer = await ask(chapter(None, fail, None), "sampling/createMessage", SAMPLE)
     assert answer == (-32603, "The client's handler failed: RuntimeError")
     assert "secret" in caplog.text
 
@@ -186,11 +205,11 @@ async def test_a_handler_that_refuses_in_its_own_words() -> None:
     def refuse(_: Any) -> None:
         raise RPCError("not today", code=-1)
 
-    assert await ask(Questions(refuse, None, None), "elicitation/create", FORM) == (-1, "not today")
+    assert await ask(chapter(refuse, None, None), "elicitation/create", FORM) == (-1, "not today")
 
 
 async def test_what_a_model_said() -> None:
-    questions = Questions(None, lambda params: f"{params.max_tokens} tokens", None)
+    questions = chapter(None, lambda params: f"{params.max_tokens} tokens", None)
     assert await ask(questions, "sampling/createMessage", SAMPLE) == {
         "role": "assistant",
         "content": {"type": "text", "text": "5 tokens"},
@@ -198,18 +217,18 @@ async def test_what_a_model_said() -> None:
         "stopReason": "endTurn",
     }
     whole = CreateMessageResult(role="assistant", content=TextContent(text="hi"), model="m")
-    assert (await ask(Questions(None, lambda _: whole, None), "sampling/createMessage", SAMPLE))["model"] == "m"
+    assert (await ask(chapter(None, lambda _: whole, None), "sampling/createMessage", SAMPLE))["model"] == "m"
 
 
 @pytest.mark.requirement(364)
 async def test_the_user_does_not_want_a_model_to_be_asked() -> None:
-    assert (await ask(Questions(None, lambda _: None, None), "sampling/createMessage", SAMPLE))[0] == -1
+    assert (await ask(chapter(None, lambda _: None, None), "sampling/createMessage", SAMPLE))[0] == -1
 
 
 @pytest.mark.parametrize("more", [{"tools": []}, {"toolChoice": {"mode": "auto"}}])
 @pytest.mark.requirement(369)
 async def test_sampling_with_tools_was_not_declared(more: Any) -> None:
-    questions = Questions(None, lambda _: "x", None)
+    questions = chapter(None, lambda _: "x", None)
     code, message = await ask(questions, "sampling/createMessage", {**SAMPLE, **more})
     assert code == -32602
     assert "tools" in message
@@ -225,33 +244,33 @@ async def test_roots_in_every_form(tmp_path: Path) -> None:
 
     forms: list[Roots] = [given, lambda: given, later]
     for roots in forms:
-        assert await ask(Questions(None, None, roots), "roots/list", {}) == {"roots": expected}
-    assert await ask(Questions(None, None, []), "roots/list") == {"roots": []}
+        assert await ask(chapter(None, None, roots), "roots/list", {}) == {"roots": expected}
+    assert await ask(chapter(None, None, []), "roots/list") == {"roots": []}
 
 
-async def answer_all(*extensions: Extension[Question], **asked: InputRequest) -> Any:
-    answers = await Answers(extensions).answer_all(asked, FACTS[LATEST_MODERN])
+async def answer_all(questions: Questions, **asked: InputRequest) -> Any:
+    answers = await questions.answer_all(asked, FACTS[LATEST_MODERN])
     return {key: msgspec.json.decode(answer) for key, answer in answers.items()}
 
 
 async def test_questions_of_a_result_are_answered_by_the_same_functions() -> None:
     asked = {"a": InputRequest(method="elicitation/create", params=raw(FORM)), "b": InputRequest(method="roots/list")}
-    answers = await answer_all(Questions(lambda _: "accept", None, ["file:///r"]), **asked)
+    answers = await answer_all(chapter(lambda _: "accept", None, ["file:///r"]), **asked)
     assert answers == {"a": {"action": "accept", "content": {"age": 3}}, "b": {"roots": [{"uri": "file:///r"}]}}
 
 
 @pytest.mark.parametrize("method", ["elicitation/create", "ping", "x"])
 async def test_a_question_of_a_result_that_nothing_answers(method: str) -> None:
     with pytest.raises(Unanswered, match=f"asks for {method}, which nothing here answers"):
-        await answer_all(Questions(None, None, None), a=InputRequest(method=method))
+        await answer_all(chapter(None, None, None), a=InputRequest(method=method))
 
 
 @pytest.mark.parametrize(
     ("questions", "method", "params"),
     [
         (elicit(None), "elicitation/create", {}),
-        (Questions(None, lambda _: None, None), "sampling/createMessage", SAMPLE),
-        (Questions(None, lambda _: "x", None), "sampling/createMessage", {**SAMPLE, "tools": []}),
+        (chapter(None, lambda _: None, None), "sampling/createMessage", SAMPLE),
+        (chapter(None, lambda _: "x", None), "sampling/createMessage", {**SAMPLE, "tools": []}),
     ],
 )
 async def test_a_question_of_a_result_that_is_refused_is_no_error_of_the_servers(
@@ -283,11 +302,10 @@ async def test_an_extension_answers_its_own_method_in_both_forms() -> None:
 
     extension = Extension[Question]("com.example/echo", settings={"loud": True}, methods=[Served(ECHO, echo)])
     request = raw({"text": "hi", "more": 1})
-    response = await Answers([Questions(None, None, None), extension]).answer(
-        Request(1, ECHO.name, request), FACTS[LATEST_HANDSHAKE]
-    )
+    questions = chapter(extensions=[extension])
+    response = await questions.answer(Request(1, ECHO.name, request), FACTS[LATEST_HANDSHAKE])
     assert response == Success(1, EchoResult(text="hi"))
-    assert await answer_all(extension, a=InputRequest(method=ECHO.name, params=request)) == {"a": {"text": "hi"}}
+    assert await answer_all(questions, a=InputRequest(method=ECHO.name, params=request)) == {"a": {"text": "hi"}}
     assert [bytes(question.raw or b"") for question in seen] == [bytes(request)] * 2
     assert {question.row for question in seen} == {ECHO}
     assert [question.facts.version for question in seen] == [LATEST_HANDSHAKE, LATEST_MODERN]
@@ -311,9 +329,9 @@ async def test_an_extension_answers_its_own_method_in_both_forms() -> None:
 @pytest.mark.requirement(345, 347)
 async def test_odd_roots_are_refused_where_they_are_given(roots: Any, error: type[Exception], said: str) -> None:
     with pytest.raises(error, match=re.escape(said)):
-        Questions(None, None, roots)
+        chapter(None, None, roots)
     with pytest.raises(error, match=re.escape(said)):
-        await answer_all(Questions(None, None, lambda: roots), a=InputRequest(method="roots/list"))
+        await answer_all(chapter(None, None, lambda: roots), a=InputRequest(method="roots/list"))
 
 
 # What a server may not ask, and what may not be answered.
@@ -344,7 +362,7 @@ USES, USED = {"role": "assistant", "content": [use("1"), use("2")]}, {"role": "u
 @pytest.mark.requirement(358, 359, 364)
 async def test_a_conversation_whose_tools_are_out_of_balance_reaches_no_model(messages: Any, said: str) -> None:
     seen: list[Any] = []
-    questions = Questions(None, seen.append, None)
+    questions = chapter(None, seen.append, None)
     code, message = await ask(questions, "sampling/createMessage", {**SAMPLE, "messages": messages})
     assert (code, seen) == (-32602, [])
     assert said in message
@@ -352,7 +370,7 @@ async def test_a_conversation_whose_tools_are_out_of_balance_reaches_no_model(me
 
 async def test_a_conversation_with_balanced_tools_reaches_the_model() -> None:
     messages = [{"role": "user", "content": TEXT}, USES, USED, {"role": "assistant", "content": TEXT}]
-    answer = await ask(Questions(None, lambda _: "x", None), "sampling/createMessage", {**SAMPLE, "messages": messages})
+    answer = await ask(chapter(None, lambda _: "x", None), "sampling/createMessage", {**SAMPLE, "messages": messages})
     assert answer["content"] == {"type": "text", "text": "x"}
 
 
@@ -379,24 +397,24 @@ async def test_a_path_leads_where_it_says(monkeypatch: pytest.MonkeyPatch, tmp_p
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     there = {"uri": (tmp_path / "there").as_uri()}
-    answer = await ask(Questions(None, None, ["../there", Path("../there"), "a/../../there/"]), "roots/list")
+    answer = await ask(chapter(None, None, ["../there", Path("../there"), "a/../../there/"]), "roots/list")
     assert answer == {"roots": [there, there, there]}
 
 
 @pytest.mark.parametrize("fail", [lambda: 1 / 0, lambda: None, lambda: ["https://h/"]], ids=["raises", "none", "odd"])
 async def test_roots_that_cannot_be_told(fail: Any, caplog: pytest.LogCaptureFixture) -> None:
-    code, message = await ask(Questions(None, None, fail), "roots/list")
+    code, message = await ask(chapter(None, None, fail), "roots/list")
     assert code == -32603
     assert message.startswith("The client's handler failed: ")
     assert "the handler of roots/list failed" in caplog.text
     with pytest.raises((ZeroDivisionError, TypeError, ValueError)):
-        await answer_all(Questions(None, None, fail), a=InputRequest(method="roots/list"))
+        await answer_all(chapter(None, None, fail), a=InputRequest(method="roots/list"))
 
 
 async def test_a_form_that_nobody_can_fill_in_is_refused() -> None:
     form = {"message": "?", "requestedSchema": {"type": "banana"}}
     asked: list[ElicitParams] = []
-    code, message = await ask(Questions(asked.append, None, None), "elicitation/create", form)
+    code, message = await ask(chapter(asked.append, None, None), "elicitation/create", form)
     assert (code, asked) == (-32602, [])
     assert message.startswith("Invalid params: the form cannot be used: ")
 
@@ -481,7 +499,7 @@ async def test_a_form_may_be_filled_in_by_an_object(filled: Any) -> None:
 @pytest.mark.requirement(382, 405)
 async def test_nobody_is_sent_to_such_a_url(url: str) -> None:
     asked: list[ElicitParams] = []
-    questions = Questions(asked.append, None, None, CAN)
+    questions = chapter(asked.append, None, None, CAN)
     code, message = await ask(questions, "elicitation/create", {**URL, "url": url})
     assert (code, asked) == (-32602, [])
     assert "`url` must be" in message
@@ -493,14 +511,14 @@ async def test_nobody_is_sent_to_such_a_url(url: str) -> None:
     "url", ["https://a.example", "HTTP://a.example:1?x", "https://a.example/@x#y", "http://[::1]/"]
 )
 async def test_urls_that_may_be_visited(url: str) -> None:
-    questions = Questions(lambda _: "accept", None, None, CAN)
+    questions = chapter(lambda _: "accept", None, None, CAN)
     assert await ask(questions, "elicitation/create", {**URL, "url": url}) == {"action": "accept"}
 
 
 @pytest.mark.requirement(385)
 async def test_the_end_of_a_visit_is_told_once_with_its_question() -> None:
     told: list[ElicitParams] = []
-    questions = Questions(lambda _: "accept", None, None, CAN, told.append)
+    questions = chapter(lambda _: "accept", None, None, CAN, told.append)
     notices = Notices(None, None, [questions])
     for id in ("wanted", "open"):
         await ask(questions, "elicitation/create", {**URL, "elicitationId": id})
@@ -514,7 +532,7 @@ async def test_the_end_of_a_visit_is_told_once_with_its_question() -> None:
 
 async def test_only_so_many_visits_are_remembered() -> None:
     told: list[ElicitParams] = []
-    questions = Questions(lambda _: "accept", None, None, CAN, told.append)
+    questions = chapter(lambda _: "accept", None, None, CAN, told.append)
     for id in range(MAX_VISITS + 1):
         questions.expect(ElicitParams(mode="url", message="?", url="https://a.example", elicitation_id=str(id)))
     for id in (0, 1):
@@ -551,7 +569,7 @@ def said_by(*blocks: Any, stop: str | None = None) -> CreateMessageResult:
     ],
 )
 async def test_a_model_may_use_the_tools_it_is_offered(choice: Any, answer: Any, stop: str, version: str) -> None:
-    questions = Questions(None, lambda _: answer, None, ["sampling.tools"])
+    questions = chapter(None, lambda _: answer, None, ["sampling.tools"])
     params = {**OFFER, **({"toolChoice": {"mode": choice}} if choice else {})}
     if version == LATEST_HANDSHAKE:
         result = await ask(questions, "sampling/createMessage", params)
@@ -576,14 +594,14 @@ async def test_a_model_may_use_the_tools_it_is_offered(choice: Any, answer: Any,
     ids=str,
 )
 async def test_what_a_model_may_not_do_with_tools(more: Any, answer: Any, told: str) -> None:
-    questions = Questions(None, lambda _: answer, None, ["sampling.tools"])
+    questions = chapter(None, lambda _: answer, None, ["sampling.tools"])
     asked = InputRequest(method="sampling/createMessage", params=raw({**OFFER, **more}))
     with pytest.raises(LocalProtocolError, match=f"on_sample answered what the request does not allow: .*{told}"):
         await answer_all(questions, a=asked)
 
 
 async def test_tools_exist_since_a_version() -> None:
-    questions = Questions(None, lambda _: "x", None, CAN)
+    questions = chapter(None, lambda _: "x", None, CAN)
     assert (await ask(questions, "sampling/createMessage", OFFER, "2025-06-18"))[0] == -32602
     assert (await ask(questions, "sampling/createMessage", SAMPLE, "2025-06-18"))["model"] == "unknown"
 
@@ -601,7 +619,7 @@ async def test_questions_are_asked_in_order_and_after_a_failure_no_more() -> Non
             raise KeyError("mine")
         return "accept"
 
-    questions = Questions(on_elicit, lambda _: seen.append("sampled"), None)
+    questions = chapter(on_elicit, lambda _: seen.append("sampled"), None)
     asked = {
         key: InputRequest(method="elicitation/create", params=raw({**FORM, "message": key})) for key in ("a", "b", "c")
     }
@@ -613,4 +631,4 @@ async def test_questions_are_asked_in_order_and_after_a_failure_no_more() -> Non
 async def test_too_many_questions_are_none() -> None:
     asked = {str(number): InputRequest(method="roots/list") for number in range(MAX_QUESTIONS + 1)}
     with pytest.raises(RemoteProtocolError, match="asks 101 questions at once, more than 100"):
-        await answer_all(Questions(None, None, []), **asked)
+        await answer_all(chapter(None, None, []), **asked)

@@ -54,7 +54,7 @@ LOCAL_IMPORTS: dict[tuple[str, str], str] = {
     ("server/server.py", "splice.transports.http.routes"): "nor a server without routes",
     ("server/server.py", "splice.stores.opening"): "a server that keeps nothing loads no stores",
     ("server/context.py", "splice.server.sampling"): "few handlers ask a model",
-    ("client/lists.py", "splice.schema.validate"): "only a tool with an output schema needs a validator",
+    ("client/cache.py", "splice.schema.validate"): "only a tool with an output schema needs a validator",
     ("client/questions.py", "splice.schema.forms"): "only a server that asks by forms needs a validator",
     ("client/targets.py", "splice.transports.http.link"): "a stdio client loads no HTTP library",
     ("rules/seal.py", "cryptography.hazmat.primitives.ciphers.aead"): "only a server that asked something seals",

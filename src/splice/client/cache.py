@@ -4,20 +4,26 @@ Complete results of lists, page by page, and of reads are kept as the bytes that
 object of his own. They belong to one client, so to one authorization context. News of a change drops what it may be
 about, and what is on its way at that time is not kept when it arrives.
 
+The list of tools teaches how to check the results of a tool, and which of its arguments HTTP headers mirror.
+
 https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching
+https://modelcontextprotocol.io/specification/2026-07-28/server/tools#output-schema
+https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#custom-headers-from-tool-parameters
 """
 
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import TypeAlias
 
+import msgspec
 from msgspec import Raw, Struct
 
-from splice.client import lists, notices
-from splice.errors import RemoteProtocolError
-from splice.protocol import jsonrpc, notifications, wire
+from splice.client import notices
+from splice.errors import LocalProtocolError, RemoteProtocolError
+from splice.protocol import jsonrpc, notifications, tools, wire
+from splice.rules.http.headers import Designations, header_parameters, param_headers
 
 MAX_ENTRIES = 500
 """How many results a client keeps. When there are more, the oldest is dropped."""
@@ -37,6 +43,61 @@ Key: TypeAlias = tuple[str, str, str | None]
 and the cursor or the URI. No other params of these requests are ours."""
 
 
+class KnownTools:
+    """The tools of a list. When the list changes, another one takes its place."""
+
+    def __init__(self) -> None:
+        self.complete = False
+        """The whole list has been seen."""
+        self._promised: dict[str, Raw | None] = {}
+        """Output schemas, written: those of the tools themselves belong to the user."""
+        self._mirrored: dict[str, Designations] = {}
+
+    def learn(self, listed: Iterable[tools.Tool], *, mirrors: bool) -> list[tools.Tool]:
+        """Remember tools. With `mirrors`, those whose header marks break the rules are left out, as they must be."""
+        good: list[tools.Tool] = []
+        for tool in listed:
+            try:
+                self._mirrored[tool.name] = header_parameters(tool.input_schema) if mirrors else {}
+                promised = tool.output_schema
+                self._promised[tool.name] = None if promised is None else Raw(msgspec.json.encode(promised))
+                good.append(tool)
+            except Exception as error:  # noqa: BLE001 - whatever one server wrote, the other tools can be used
+                why = error if isinstance(error, ValueError) else repr(error)
+                notices.log.warning("left out tool %r: %s", tool.name, why)
+        return good
+
+    def headers(self, name: str, arguments: Raw | None) -> Mapping[str, str]:
+        """Write the headers that mirror arguments of a tool. Raises `LocalProtocolError`."""
+        marks = self._mirrored.get(name)
+        if not marks or arguments is None:
+            return {}
+        try:
+            return param_headers(marks, msgspec.json.decode(arguments))
+        except ValueError as error:
+            raise LocalProtocolError(f"Cannot call {name}: {error}") from None
+
+    def check(self, name: str, result: object) -> None:
+        """Check structured content against the schema the tool promised. Raises `RemoteProtocolError`.
+
+        A failed result promises nothing, nor does one of an extension's type. What would take too long to check is
+        passed on with a warning.
+        """
+        schema = self._promised.get(name)
+        if schema is None or not isinstance(result, tools.CallToolResult) or result.is_error:
+            return
+        from splice.schema.validate import BadSchema, Mismatch, OverBudget, validator  # noqa: PLC0415 - it is not small
+
+        try:
+            validator(schema).check(result.structured_content)
+        except Mismatch as error:
+            raise RemoteProtocolError(f"{name} returned what does not fit its output schema: {error}") from error
+        except OverBudget as error:
+            notices.log.warning("the result of %r was not held against its output schema: %s", name, error)
+        except BadSchema as error:
+            raise RemoteProtocolError(f"{name} has an output schema that cannot be used: {error}") from error
+
+
 class Cache:
     """The results that one client keeps."""
 
@@ -45,7 +106,7 @@ class Cache:
         """False: no results are kept, and only tools are known."""
         self.now = time.monotonic
         """Tells the time, in seconds."""
-        self.tools = lists.KnownTools()
+        self.tools = KnownTools()
         """The tools seen last; replaced when their list has changed."""
         self._kept: dict[Key, tuple[bytes, float]] = {}
         """Each result, and until when it is fresh; the oldest first."""
@@ -97,7 +158,7 @@ class Cache:
         """Drop a list that has changed, with what it taught."""
         self.drop(kind)
         if kind == "tools":
-            self.tools = lists.KnownTools()
+            self.tools = KnownTools()
 
     def drop(self, kind: str, uri: str | None = None) -> None:
         """Drop all pages of a kind of list, or reads; with `uri`, those of its parts and of what it is a part of."""

@@ -6,14 +6,17 @@ A server may answer a request with questions; then it is sent again with the ans
 gave as `requestState` goes back as it came, and only where it came. A result is read by the row of its request, and by
 its `resultType` where it is not complete.
 
+A proxy passes requests on as they came, so nothing is lost that this package does not know. Only what `_meta` says
+about the sender is replaced: towards the server, that is us. The progress token becomes one of ours, and is put back in
+the notifications that come before the response.
+
 https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
 https://modelcontextprotocol.io/specification/2026-07-28/basic#result-types
 https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/pagination
 """
 
 import asyncio
-import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Annotated, Any, TypeAlias, TypedDict, TypeVar, cast
 
 import msgspec
@@ -24,14 +27,14 @@ from splice import errors
 from splice.client import clocks, lives, notices
 from splice.client.cache import Cache, Keep, Key
 from splice.client.connection import Connection, Opening
-from splice.client.questions import Answers, Questions
-from splice.protocol import lenient, questions, wire
+from splice.client.questions import Questions
+from splice.protocol import jsonrpc, lenient, notifications, prompts, questions, resources, wire
 from splice.protocol.jsonrpc import Failure, Notification, RequestId, Response, error_of
-from splice.protocol.methods import UNREADABLE, Method
+from splice.protocol.methods import UNREADABLE, Method, Note
 from splice.protocol.tools import TOOLS_CALL, TOOLS_LIST, Tool
 from splice.rules.eras import is_version_of_requests
 from splice.rules.exchanges import REPEATABLE
-from splice.rules.extensions import Extension
+from splice.rules.meta import replace_token, restamp
 from splice.rules.options import Option, option_table
 from splice.transports.base import Hear, Outgoing
 
@@ -39,15 +42,11 @@ P = TypeVar("P", bound=wire.PageResult)
 R = TypeVar("R", bound=Struct)
 T = TypeVar("T")
 
-Chapters: TypeAlias = Iterable[Extension[Any]]
-
 Current: TypeAlias = Callable[[], Connection]
 
 Renew: TypeAlias = Callable[[Connection | None, errors.TransportError, float], Awaitable[bool]]
 """Waits so many seconds, then puts another connection in the place of one that is lost, if one is. False: that is not
 wanted."""
-
-log = logging.getLogger("splice.client")
 
 MAX_PAGES = 10_000
 """How many pages a list may have. A server that goes on after that is not counting on being read."""
@@ -66,7 +65,7 @@ class RequestOptions(TypedDict, total=False):
     """How many seconds it may take with all that it sets off, instead of the client's own timeout; infinity for ever.
 
     The time that the user takes to answer does not count."""
-    progress: Annotated[notices.OnProgress | None, Option(Callable, "a function, `def` or `async def`")]
+    progress: Annotated[notices.OnProgress | None, notices.FUNCTION]
     """Is called with how far it is, how far it goes and what is being done."""
     meta: Annotated[Mapping[str, Any] | None, Option(Mapping, wire.META_RULE, wire.is_meta)]
     """More keys for the request's `_meta`. A result may depend on them: it is not kept, nor is a kept one returned."""
@@ -101,7 +100,44 @@ class Options(Struct, frozen=True):
 NO_OPTIONS = Options()
 
 
-_head_decoder = msgspec.json.Decoder(wire.Result)
+_NAMED = {row.name: row for row in (TOOLS_CALL, prompts.PROMPTS_GET, resources.RESOURCES_READ)}
+
+
+class _About(Struct):
+    """The params that HTTP headers repeat."""
+
+    name: str | None = None
+    uri: str | None = None
+    arguments: jsonrpc.MaybeRaw = None
+
+
+_ABOUT = Note(name="", params=_About)
+
+
+class _PassedOn(Options, frozen=True):
+    """How a request is passed on."""
+
+    whole: Raw | None = None
+    """The params as they came."""
+
+    def outgoing(self, row: Method[Any, Any], params: Any, to: Connection, id: RequestId, hear: Hear) -> Outgoing:
+        stamped, token = restamp(self.whole, to.told, id)
+        if token is not None:
+            hear = _Relay(id, token, hear)
+        return Outgoing(id, row.name, stamped, hear, row.name_in(params), self.mirrored or {})
+
+
+class _Relay(Struct):
+    """Puts the token of the request that came in back into progress notifications."""
+
+    ours: RequestId
+    theirs: notifications.ProgressToken
+    hear: Hear
+
+    async def __call__(self, note: Notification) -> None:
+        if note.method == notifications.PROGRESS.name:
+            note = Notification(note.method, replace_token(note.params, self.ours, self.theirs))
+        await self.hear(note)
 
 
 class Calls:
@@ -113,14 +149,13 @@ class Calls:
     retries = 0
     """How often a request is sent again where that does no harm."""
 
-    def __init__(self, opening: Opening, ours: Questions, more: Chapters, current: Current, renew: Renew) -> None:
-        self._ours, chapters = ours, (ours, *more)
+    def __init__(self, opening: Opening, ours: Questions, current: Current, renew: Renew) -> None:
+        self.questions = ours
         self.current = current
         self._renew = renew
-        self._kinds = {kind: result for each in chapters for kind, result in each.results.items()}
+        self._kinds = {kind: result for each in ours.chapters for kind, result in each.results.items()}
         """Kinds of result that extensions add."""
-        self._remark = lenient.Remarks(log)
-        self.answers = Answers(chapters)
+        self._remark = lenient.Remarks(notices.log)
         self.cache = Cache()
         self.hear = opening.receiver.hear
         """Takes the notifications that belong to no request."""
@@ -157,7 +192,7 @@ class Calls:
                 if isinstance(response, Failure):
                     if response.error.code == errors.INVALID_PARAMS:  # a list is old that gave the name or cursor
                         self.cache.drop(row.name.partition("/")[0])
-                    raise self._ours.explained(error_of(response))
+                    raise self.questions.explained(error_of(response))
                 result = self._read(row, response.result)
                 if not isinstance(result, questions.InputRequiredResult):
                     if keep is not None:
@@ -167,7 +202,7 @@ class Calls:
                 params.request_state, params.input_responses = result.request_state, None
                 if asked := result.input_requests:
                     with self.clocks.stopped():
-                        params.input_responses = await self.answers.answer_all(asked, self.current().facts)
+                        params.input_responses = await self.questions.answer_all(asked, self.current().facts)
                 else:
                     await asyncio.sleep(seconds)
         raise errors.RemoteProtocolError(f"The server still asks after {len(WAIT_SECONDS)} rounds of {row.name}")
@@ -234,17 +269,9 @@ class Calls:
     async def items(self, row: Method[Any, P], of: Callable[[P], list[T]], options: Options) -> AsyncIterator[T]:
         """Yield each item of a list; `of` takes them out of a page.
 
-        Nothing where the server did not declare the list, or declared what it does not serve. Raises
+        Nothing where the server did not declare the list, or declared what it does not serve. Kept pages are held back
+        until the server has taken the cursor that ends them; if it refuses that, they are asked for anew. Raises
         `RemoteProtocolError` for a list that never ends.
-        """
-        async for page in self._pages(row, options):
-            for item in of(page):
-                yield item
-
-    async def _pages(self, row: Method[Any, P], options: Options) -> AsyncIterator[P]:
-        """Yield the pages of a list. Kept ones are held back until the server has taken the cursor that ends them.
-
-        If it refuses that cursor, they are asked for anew.
         """
         kind = row.name.partition("/")[0]
         if getattr(self.current().capabilities, kind) is None:
@@ -269,7 +296,8 @@ class Calls:
             ends = cursor is None or not (cursor or self.current().facts.empty_cursor)
             if ends or not kept:
                 for each in held.values():
-                    yield each
+                    for item in of(each):
+                        yield item
                 held = {}
             if ends:
                 return
@@ -285,6 +313,28 @@ class Calls:
                 if not await self._recover(connection, error, lives.Again(0, is_harmless=False)):
                     raise
                 await self.current().link.notify(note)
+
+    async def forward(self, request: jsonrpc.Request, hear: Hear) -> Response:
+        """Pass a request on and return the response to it. Raises `TransportError` and `LocalProtocolError`."""
+        row = _NAMED.get(request.method) or Method(name=request.method, params=wire.Params, result=wire.Result)
+        params = request.params
+        if params is not None and not isinstance(params, Raw):
+            params = jsonrpc.raw(params)
+
+        async def heard(note: Notification) -> None:
+            self.cache.hear(note)
+            await hear(note)
+
+        try:
+            about = _ABOUT.read_params(params)
+        except errors.InvalidParams:  # the server is to refuse it
+            about = _About()
+        try:
+            response = await self.send(row, about, _PassedOn(hear=heard, whole=params))
+        except errors.InvalidParams as error:
+            response = jsonrpc.failure(request.id, error)
+        response.id = request.id
+        return response
 
     def _read(self, row: Method[Any, R], raw: Raw) -> R | questions.InputRequiredResult:
         """Read a result, which may also be one of an extension's. Raises `RemoteProtocolError`."""
@@ -306,6 +356,6 @@ class Calls:
 
 def _kind(raw: Raw) -> str | None:
     try:
-        return _head_decoder.decode(raw).result_type
+        return msgspec.json.decode(raw, type=wire.Result).result_type
     except UNREADABLE:
         return None

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
-from splice.client import conversation, forwarding, targets
+from splice.client import conversation, targets
 from splice.client.calls import NO_OPTIONS, REQUEST_OPTIONS, Options, RequestOptions
 from splice.client.lives import State
 from splice.client.options import ClientOptions, written
@@ -251,7 +251,7 @@ class Client:
         sender's own token. There is no time limit: cancel the call to cancel the request.
         Raises `TransportError`, and `LocalProtocolError` for an argument that no header can mirror.
         """
-        return await forwarding.forward(self._calls, request, hear)
+        return await self._calls.forward(request, hear)
 
     def _check_exists(self, row: methods.Note[Any]) -> None:
         if not row.exists(self.protocol_version):

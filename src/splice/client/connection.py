@@ -9,7 +9,6 @@ https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initial
 """
 
 import asyncio
-import logging
 from collections.abc import Callable, Mapping
 from itertools import count
 from typing import TypeAlias
@@ -19,6 +18,7 @@ from msgspec import Raw, Struct, field
 
 from splice import errors
 from splice.client.clocks import FOR_EVER, Clocks, Deadline
+from splice.client.notices import log
 from splice.client.targets import Target
 from splice.protocol import jsonrpc, lenient, lifecycle, versions, wire
 from splice.protocol.capabilities import ClientCapabilities, ServerCapabilities
@@ -36,8 +36,6 @@ FIRST_START = 0.75
 _SAYS_NOTHING = frozenset({"http", "memory"})
 """The kinds of target where a lost connection says nothing about the server. On a pipe, or a transport of the user's
 own, a server that leaves instead of answering the probe gets a handshake on a new link."""
-
-log = logging.getLogger("splice.client")
 
 
 class Connection(Struct, eq=False, kw_only=True):
@@ -186,10 +184,8 @@ class Opening(Struct):
         try:
             with Deadline(self.clocks, seconds, f"No answer to {lifecycle.DISCOVER.name}"):
                 outcome = await link.exchange(probe)
-        except (errors.RequestTimeout, errors.HTTPRefused, errors.RemoteProtocolError) as error:
-            outcome = error
-        except errors.TransportError as error:
-            if self.target.kind in _SAYS_NOTHING:
+        except (errors.TransportError, errors.RemoteProtocolError) as error:
+            if isinstance(error, errors.ConnectionClosed) and self.target.kind in _SAYS_NOTHING:
                 raise
             outcome = error
         verdict = negotiation.classify(outcome, self.wanted.probes, corrected=corrected is not None, over_http=http)

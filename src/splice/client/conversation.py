@@ -7,7 +7,6 @@ in here too: questions and notifications.
 """
 
 import asyncio
-import logging
 from functools import partial
 
 from splice.client import lives, notices, subscriptions, targets
@@ -31,8 +30,6 @@ TIMEOUT_SECONDS = 60.0
 RETIRE_SECONDS = 30.0
 """How long the requests that still run on a replaced connection may take to end."""
 
-log = logging.getLogger("splice.client")
-
 
 class Conversation:
     """Owns the connections of one client, and receives what the server begins."""
@@ -41,11 +38,9 @@ class Conversation:
         checked("Client", options, OPTIONS)
         target = targets.limited(target, options.get("max_message"))
         on_log, on_change = options.get("on_log"), options.get("on_change")
-        answering = options.get("on_elicit"), options.get("on_sample"), options.get("roots")
-        questions = Questions(*answering, options.get("can") or (), options.get("on_elicit_complete"))
-        extensions = tuple(options.get("extensions") or ())
+        questions = Questions(options)
         capabilities = ClientCapabilities()
-        for each in (questions, *extensions):
+        for each in questions.chapters:
             each.declare(capabilities)
         wanted, info = preference(options.get("protocol", "auto")), info_of(options)
         timeout = options.get("timeout", TIMEOUT_SECONDS)
@@ -58,14 +53,13 @@ class Conversation:
         self._lives = lives.Lives()
         self.states = lives.States(options.get("on_state"))
         self._leaving = asyncio.Lock()
-        self._closed = False
         self._connection: Connection | None = None
         self._under_way: Deadline | None = None
         self._announcing: asyncio.Task[None] | None = None
         self._links: set[Link] = set()
         self._background = Background()
-        self._notices = notices.Notices(on_log, on_change, (questions, *extensions))
-        self.calls = Calls(self._opening, questions, extensions, self.connection, self._renew)
+        self._notices = notices.Notices(on_log, on_change, questions.chapters)
+        self.calls = Calls(self._opening, questions, self.connection, self._renew)
         self.calls.cache.keeps, self.calls.retries = options.get("cache", True), options.get("retries", 0)
         tells, back = on_change is not None, target.kind == "http"
         self.subscriptions = subscriptions.Subscriptions(self.calls, self._background, lists=tells, reconnects=back)
@@ -74,7 +68,7 @@ class Conversation:
 
     async def open(self) -> None:
         """Connect and come to terms, unless that is done."""
-        self._closed, self._loop = False, asyncio.get_running_loop()
+        self._loop = asyncio.get_running_loop()
         async with self._lock:
             if self._connection is None:
                 await self._let_go()
@@ -91,7 +85,6 @@ class Conversation:
 
     async def close(self) -> None:
         """Let go of the server, until it is opened again; what still runs fails with `ConnectionClosed`."""
-        self._closed = True
         self.states.become("closed")
         await self._let_go()
         await self.states.told()
@@ -132,7 +125,7 @@ class Conversation:
     def connection(self) -> Connection:
         """Return the current one. Raises `LocalProtocolError` before it is open, `ConnectionClosed` after."""
         if self._connection is None:
-            if self._closed:
+            if self.states.now == "closed":
                 raise ConnectionClosed(CLOSED)
             raise LocalProtocolError("Open the client first: `async with Client(...) as client`")
         return self._connection
@@ -142,13 +135,12 @@ class Conversation:
 
     async def _opened(self) -> Connection:
         """Connect and come to terms. Raises as `Opening.open` does, and `ConnectionClosed` when closed meanwhile."""
-        self._under_way = self._time_to_open()
         try:
-            with self._under_way:
+            with self._time_to_open() as self._under_way:
                 connection = await self._opening.open()
         finally:
             self._under_way = None
-        if self._closed:  # from within the opening's own task, which `end` cannot end
+        if self.states.now == "closed":  # from within the opening's own task, which `end` cannot end
             await connection.link.close()
             raise ConnectionClosed(CLOSED)
         self._links.add(connection.link)
@@ -191,7 +183,7 @@ class Conversation:
         except MCPError as error:
             self.states.become("lost", error)
             return error
-        self._background.start(self._retire(lost, RETIRE_SECONDS))
+        self._background.start(self._retire(lost))
         self._connection = connection
         self.calls.cache.clear()
         self.states.become("open")
@@ -201,7 +193,7 @@ class Conversation:
 
     async def _restarted(self, lost: Connection, why: ConnectionClosed) -> Connection:
         """Start the server again until that succeeds. Raises `ConnectionClosed` when it does not, and what refuses."""
-        await self._retire(lost, 0)
+        await lost.link.close()
         name = self._opening.target.name
         while True:
             self._opening.clocks.excuse = partial("; {} is being started again: {}".format, name, why)
@@ -210,7 +202,7 @@ class Conversation:
                 return await self._opened()
             except (ConnectionClosed, RemoteProtocolError) as error:
                 ended = error.__cause__ or error  # it may have left in the middle of a probe
-                if self._closed or not isinstance(ended, ConnectionClosed):
+                if self.states.now == "closed" or not isinstance(ended, ConnectionClosed):
                     raise
                 lost.link.gone = why = ended
 
@@ -218,12 +210,14 @@ class Conversation:
         """Take note that the server has left by itself. Who wants to hear of changes needs it back at once."""
         if self._connection is lost:
             self.states.become("lost", reason)
-            log.warning("%s%s", reason, "" if self._restarts else "; with restart=False it is not started again")
+            notices.log.warning(
+                "%s%s", reason, "" if self._restarts else "; with restart=False it is not started again"
+            )
             if self._restarts and self.subscriptions.filter() is not None:
                 self._renewing(lost, reason)
 
-    async def _retire(self, lost: Connection, seconds: float) -> None:
-        await asyncio.sleep(seconds)
+    async def _retire(self, lost: Connection) -> None:
+        await asyncio.sleep(RETIRE_SECONDS)
         await lost.link.close()
         self._links.discard(lost.link)
 
@@ -233,7 +227,7 @@ class Conversation:
             try:
                 await self.set_log_level(self._log_level)
             except MCPError as error:
-                log.warning("could not set the log level: %s", error)
+                notices.log.warning("could not set the log level: %s", error)
         await self.subscriptions.announce()
         if anew:
             await self.subscriptions.tell_missed()
@@ -257,7 +251,7 @@ class Conversation:
             return
         self.calls.cache.hear(note)
         if note.method in notices.CHANGES and self._connection and not self.subscriptions.owns(note):
-            log.warning("ignored a %s that belongs to no subscription", note.method)
+            notices.log.warning("ignored a %s that belongs to no subscription", note.method)
             return
         await self._notices.hear(note, None if self._connection is None else self._connection.facts.version)
 
@@ -265,4 +259,4 @@ class Conversation:
         """Answer a question, while no time passes for the requests that wait."""
         facts = self._connection.facts if self._connection else versions.FACTS[versions.LATEST_HANDSHAKE]
         with self._opening.clocks.stopped():
-            return await self.calls.answers.answer(request, facts)
+            return await self.calls.questions.answer(request, facts)

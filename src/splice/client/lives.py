@@ -46,22 +46,21 @@ def back_off(seconds: Sequence[float], failures: int) -> float:
     return seconds[min(failures, len(seconds) - 1)] * (1 + JITTER * chance)
 
 
-class Lives:
-    """How often a server was started again of late."""
+class Lives(Struct):
+    """How often a server was started again of late. One that ran for longer than the window has a clean record."""
 
-    def __init__(self) -> None:
-        self._starts: deque[float] = deque()
+    starts: list[float] = []
+    """When, the oldest first."""
 
     async def another(self, name: str, why: ConnectionClosed) -> None:
         """Wait until it may be started again. Raises `ConnectFailed` when that was too often in vain."""
-        while self._starts and time.monotonic() - self._starts[0] > WINDOW_SECONDS:
-            self._starts.popleft()
-        if len(self._starts) >= MAX_STARTS:
+        self.starts = [start for start in self.starts if time.monotonic() - start <= WINDOW_SECONDS]
+        if len(self.starts) >= MAX_STARTS:
             told = f"{name} was started {MAX_STARTS} times within {WINDOW_SECONDS:g} s and ended each time"
             todo = "run it by hand to see why, then close the client and open it again, or call again in a minute"
             raise ConnectFailed(f"{told}; {todo}. The last time: {why}")
-        await asyncio.sleep(back_off(BACK_OFF_SECONDS, len(self._starts)))
-        self._starts.append(time.monotonic())
+        await asyncio.sleep(back_off(BACK_OFF_SECONDS, len(self.starts)))
+        self.starts.append(time.monotonic())
 
 
 class Again(Struct):

@@ -14,6 +14,7 @@ from msgspec import Struct
 from splice.errors import InvalidParams
 from splice.protocol import jsonrpc, methods, notifications
 from splice.rules.extensions import Extension, Heard, heard
+from splice.rules.options import Option
 from splice.transports.base import Hear
 
 P = TypeVar("P", bound=Struct)
@@ -21,6 +22,7 @@ T = TypeVar("T")
 Kind: TypeAlias = Literal["tools", "prompts", "resources", "resource"]
 
 log = logging.getLogger("splice.client")
+"""Of the whole package."""
 
 
 class Change(Struct, frozen=True):
@@ -41,6 +43,10 @@ CHANGES = {row.name: kind for kind, row in _CHANGES.items()}
 OnLog: TypeAlias = Callable[[notifications.LogParams], Awaitable[None] | None]
 OnChange: TypeAlias = Callable[[Change], Awaitable[None] | None]
 OnProgress: TypeAlias = Callable[[float, float | None, str | None], Awaitable[None] | None]
+
+
+FUNCTION = Option(Callable, "a function, `def` or `async def`")
+"""What all of these may be."""
 
 
 async def call(function: Callable[..., Awaitable[T] | T], *arguments: Any) -> T:

@@ -5,8 +5,8 @@ JSON cannot say is refused by the name of its argument; a float that is not a nu
 """
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Annotated, Any, TypedDict
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Raw
@@ -14,7 +14,6 @@ from msgspec import Raw
 from splice.client import calls, lives, notices, questions
 from splice.errors import LocalProtocolError
 from splice.protocol.wire import Implementation
-from splice.rules.extensions import Extension
 from splice.rules.options import Option, option_table
 
 VERSION = "0.1.0"
@@ -24,32 +23,21 @@ INFO = Implementation(name="splice", version=VERSION)
 """How a client introduces itself that was not told how."""
 
 
-_FUNCTION = Option(Callable, "a function, `def` or `async def`")
 _TEXT = Option(str, "text")
-_EXTENSIONS = Option(Sequence, "a list of `Extension`", item=Extension)
 
 
-_CAN = Option((list, tuple, set), f"a list of {', '.join(questions.CAN)}", lambda can: {*can} <= {*questions.CAN})
-
-
-class ClientOptions(TypedDict, total=False):
+class ClientOptions(questions.AnswerOptions, total=False):
     """Everything a `Client` may be told besides its target. The class says what each one does."""
 
-    on_elicit: Annotated[questions.OnElicit | None, _FUNCTION]
-    on_sample: Annotated[questions.OnSample | None, _FUNCTION]
-    roots: Annotated[questions.Roots | None, Option((Sequence, Callable), "a list of places, or a function")]
-    can: Annotated[Collection[questions.Can] | None, _CAN]
-    on_elicit_complete: Annotated[questions.OnElicitComplete | None, _FUNCTION]
-    on_log: Annotated[notices.OnLog | None, _FUNCTION]
-    on_change: Annotated[notices.OnChange | None, _FUNCTION]
+    on_log: Annotated[notices.OnLog | None, notices.FUNCTION]
+    on_change: Annotated[notices.OnChange | None, notices.FUNCTION]
     protocol: Annotated[str, _TEXT]
     timeout: Annotated[float | None, calls.TIMEOUT]
     cache: Annotated[bool, Option(bool, "True or False")]
     info: Annotated[Implementation | None, Option(Implementation, "an Implementation; name= and version= make one")]
     name: Annotated[str | None, _TEXT]
     version: Annotated[str | None, _TEXT]
-    extensions: Annotated[Sequence[Extension[questions.Question]], _EXTENSIONS]
-    on_state: Annotated[lives.OnState | None, _FUNCTION]
+    on_state: Annotated[lives.OnState | None, notices.FUNCTION]
     restart: Annotated[bool, Option(bool, "True or False")]
     retries: Annotated[int, Option(int, "how often, 0 or more", lambda often: often >= 0)]
     max_message: Annotated[int | None, Option(int, "a number of bytes above 0", lambda size: size > 0)]

@@ -12,10 +12,10 @@ https://modelcontextprotocol.io/specification/2026-07-28/client/roots
 
 import logging
 import os
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, cast, get_args
+from typing import Annotated, Any, Literal, TypeAlias, TypedDict, cast, get_args
 from urllib.parse import unquote
 
 import msgspec
@@ -23,12 +23,13 @@ from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from splice import errors
-from splice.client.notices import call
+from splice.client.notices import FUNCTION, call
 from splice.protocol import jsonrpc, lifecycle, methods, questions, uri, versions, wire
 from splice.protocol.capabilities import ElicitationCapability, RootsCapability, SamplingCapability
 from splice.protocol.content import SamplingBlock, TextContent, ToolUseContent
 from splice.protocol.narrow import narrow
 from splice.rules.extensions import AnyCapabilities, Extension, Heard, Served, served
+from splice.rules.options import Option
 
 ElicitAnswer: TypeAlias = questions.ElicitResult | Mapping[str, Any] | Literal["accept", "decline", "cancel"] | object
 """A mapping is the filled form, and so is a dataclass, a Struct or a pydantic model. None declines."""
@@ -80,11 +81,47 @@ class Question:
         """The facts of the protocol version spoken."""
 
 
-class Answers:
-    """Everything that is answered here, put together from chapters and extensions."""
+_CAN = Option((list, tuple, set), f"a list of {', '.join(CAN)}", lambda can: {*can} <= {*CAN})
+_EXTENSIONS = Option(Sequence, "a list of `Extension`", item=Extension)
 
-    def __init__(self, extensions: Iterable[Extension[Question]]) -> None:
-        self._served = served(extensions)
+
+class AnswerOptions(TypedDict, total=False):
+    """The options of a `Client` that answer questions."""
+
+    on_elicit: Annotated[OnElicit | None, FUNCTION]
+    on_sample: Annotated[OnSample | None, FUNCTION]
+    roots: Annotated[Roots | None, Option((Sequence, Callable), "a list of places, or a function")]
+    can: Annotated[Collection[Can] | None, _CAN]
+    on_elicit_complete: Annotated[OnElicitComplete | None, FUNCTION]
+    extensions: Annotated[Sequence[Extension[Question]], _EXTENSIONS]
+
+
+class Questions(Extension[Question]):
+    """Everything that is answered here.
+
+    It is the chapter of the specification's own questions, which the functions given to `Client` answer, and knows the
+    others, those of extensions.
+    """
+
+    def __init__(self, options: AnswerOptions) -> None:
+        roots = options.get("roots")
+        if roots is not None and not callable(roots):
+            _as_roots(roots)
+        self._kinds = [kind for kind in _KINDS if options.get(kind.option) is not None]
+        self.can = options.get("can") or ()
+        self._visits: dict[str, questions.ElicitParams] = {}
+        self._on_elicit_complete = options.get("on_elicit_complete")
+        ours = [Served(kind.row, partial(kind.answer, self, options.get(kind.option))) for kind in self._kinds]
+        notes = [Heard(questions.ELICITATION_COMPLETE, self._complete)]
+        super().__init__("", methods=[Served(lifecycle.PING, _pong), *ours], notes=notes)
+        self.chapters: tuple[Extension[Question], ...] = (self, *(options.get("extensions") or ()))
+        self._served = served(self.chapters)
+
+    def declare(self, capabilities: AnyCapabilities) -> None:
+        """Declare what there are functions for. What a version lacks is still to be left out."""
+        for kind in self._kinds:
+            more: dict[str, Any] = {can.partition(".")[2]: {} for can in self.can if can.startswith(kind.capability)}
+            setattr(capabilities, kind.capability, replace(kind.declared, **more))
 
     async def answer(self, request: jsonrpc.Request, facts: versions.Facts) -> jsonrpc.Response:
         """Answer a request that the server sent. Never raises, but for being cancelled."""
@@ -109,10 +146,8 @@ class Answers:
         Raises `Unanswered` for a question that nothing answers, or that is refused, and what a handler raises: then
         the rest is not asked.
         """
-        if len(asked) > MAX_QUESTIONS:
-            raise errors.RemoteProtocolError(
-                f"The server asks {len(asked)} questions at once, more than {MAX_QUESTIONS}"
-            )
+        if (count := len(asked)) > MAX_QUESTIONS:
+            raise errors.RemoteProtocolError(f"The server asks {count} questions at once, more than {MAX_QUESTIONS}")
         answers: dict[str, Raw] = {}
         for key, request in asked.items():
             each = self._served.get(request.method)
@@ -126,37 +161,6 @@ class Answers:
             except errors.RPCError as error:
                 raise errors.Unanswered(f"{request.method} was not answered: {error}") from error
         return answers
-
-
-class Questions(Extension[Question]):
-    """The chapter of the specification's own questions, answered by the functions given to `Client`."""
-
-    def __init__(
-        self,
-        on_elicit: OnElicit | None,
-        on_sample: OnSample | None,
-        roots: Roots | None,
-        can: Collection[Can] = (),
-        on_elicit_complete: OnElicitComplete | None = None,
-    ) -> None:
-        if roots is not None and not callable(roots):
-            _as_roots(roots)
-        given = {"on_elicit": on_elicit, "on_sample": on_sample, "roots": roots}
-        self._kinds = [kind for kind in _KINDS if given[kind.option] is not None]
-        self.can = can
-        self._visits: dict[str, questions.ElicitParams] = {}
-        self._on_elicit_complete = on_elicit_complete
-        ours = [Served(kind.row, partial(kind.answer, self, given[kind.option])) for kind in self._kinds]
-        notes = [Heard(questions.ELICITATION_COMPLETE, self._complete)]
-        super().__init__("", methods=[Served(lifecycle.PING, _pong), *ours], notes=notes)
-
-    def declare(self, capabilities: AnyCapabilities) -> None:
-        """Declare what there are functions for. What a version lacks is still to be left out."""
-        for kind in self._kinds:
-            parts: dict[str, Any] = {
-                part.partition(".")[2]: {} for part in self.can if part.startswith(kind.capability)
-            }
-            setattr(capabilities, kind.capability, replace(kind.declared, **parts))
 
     def expect(self, visit: questions.ElicitParams) -> None:
         """Remember that a user is sent to a URL. Raises `InvalidParams` for one where nobody should be sent."""

@@ -9,11 +9,10 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscrip
 """
 
 import asyncio
-import logging
 
 from splice.client.calls import NO_OPTIONS, Calls, Options
 from splice.client.lives import back_off
-from splice.client.notices import read
+from splice.client.notices import log, read
 from splice.errors import ConnectionClosed, LocalProtocolError, MCPError, RPCError
 from splice.protocol import jsonrpc, lifecycle, notifications, resources, wire
 from splice.protocol.notifications import LISTS, SUBSCRIPTIONS_LISTEN, SubscriptionFilter
@@ -24,8 +23,6 @@ ACKNOWLEDGE_SECONDS = 10.0
 
 RECONNECT_SECONDS = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
 """How long to wait before each attempt to restore a stream; the last one counts for all further attempts."""
-
-log = logging.getLogger("splice.client")
 
 
 class Listening:
