@@ -220,6 +220,23 @@ async def test_below_a_prefix_the_uri_says_so(root: str) -> None:
     await old.leave()
 
 
+async def test_answers_do_not_pile_up_for_a_client_that_does_not_read() -> None:
+    async with connected() as (_, old):
+        (stream,) = old.app._sse._streams.values()
+        reading, send = asyncio.Event(), stream.reply.send
+
+        async def slowly(message: Any) -> None:
+            await reading.wait()
+            await send(message)
+
+        stream.reply.send = slowly
+        statuses = {(await old.tell(call("echo", id))).status for id in range(1, 2001)}
+        kept = len(old.app._sse._work)
+        reading.set()
+    assert statuses == {202, 503}
+    assert kept < 2000
+
+
 def test_its_path_must_be_free() -> None:
     with pytest.raises(ValueError, match="sse=True takes /sse"):
         HTTPApp(FakeService(), sse=True, path="/sse/")
