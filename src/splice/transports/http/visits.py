@@ -201,6 +201,8 @@ class Visit(Stretch):
     def watch(self, background: Background) -> None:
         """Notice from now on when the client leaves. To be called once."""
         connection: Connection | None = self.reply.scope.get(CONNECTION)
+        if self.reply.lost:
+            self.leave()
         if self.reply.closed:  # the connection may have the next request already
             return
         if connection is None:
