@@ -177,7 +177,7 @@ class EventStream:
 async def supersede(reply: Reply) -> None:
     """End a reply that another one takes over from; its connection may be dead, unnoticed."""
     if reply.busy:
-        reply.lose()
+        reply.cut()
     else:
         await reply.end()
 
