@@ -585,7 +585,6 @@ def test_a_client_that_resumes_does_not_wait_for_a_connection_that_reads_nothing
         dead = await stage.connect()
         dead.send(call("tells", 5), browser.defaults)
         begun = await within(dead.reader.readuntil(b"\ndata: \n\n"))
-        dead.writer.transport.pause_reading()
         await until(lambda: any(visit.reply.busy for visit in stage.app._visits._lasting))
         again = await stage.connect()
         id = begun.split(b"id: ")[1].split(b"\n")[0].decode()

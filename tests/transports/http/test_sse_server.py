@@ -221,7 +221,7 @@ async def test_below_a_prefix_the_uri_says_so(root: str) -> None:
 
 
 async def test_answers_do_not_pile_up_for_a_client_that_does_not_read() -> None:
-    async with connected() as (_, old):
+    async with connected() as (service, old):
         (stream,) = old.app._sse._streams.values()
         reading, send = asyncio.Event(), stream.reply.send
 
@@ -230,11 +230,11 @@ async def test_answers_do_not_pile_up_for_a_client_that_does_not_read() -> None:
             await send(message)
 
         stream.reply.send = slowly
-        statuses = {(await old.tell(call("echo", id))).status for id in range(1, 2001)}
-        kept = len(old.app._sse._work)
+        for id in range(1, 2001):
+            await old.tell(call("echo", id))
+        answered = len(service.requests)
         reading.set()
-    assert statuses == {202, 503}
-    assert kept < 2000
+    assert answered < 1000
 
 
 def test_its_path_must_be_free() -> None:
