@@ -118,6 +118,14 @@ def test_what_is_not_json_is_a_parse_error_with_the_id_that_can_be_read(text: by
     assert caught.value.id == (int(found[1]) if found else None)
 
 
+@pytest.mark.parametrize("version", ["2.0", "1.0"])
+def test_an_id_that_cannot_be_written_is_not_repeated(version: str) -> None:
+    with pytest.raises(BadMessage) as caught:
+        decode(b'{"jsonrpc":"%s","id":"\\ud800","method":"a"}' % version.encode())
+    assert (caught.value.code, caught.value.id) == (PARSE_ERROR, None)
+    assert encode(caught.value.response())
+
+
 @pytest.mark.parametrize(
     "bad",
     [

@@ -30,6 +30,7 @@ BAD_LINES: dict[str, tuple[bytes, int, JSON]] = {
     "overlong utf-8": (b'{"jsonrpc":"2.0","id":5,"method":"\xc0\xaf"}\n', -32700, 5),
     "a lone surrogate, escaped": (b'{"jsonrpc":"2.0","id":5,"method":"\\ud800"}\n', -32700, 5),
     "a lone surrogate, encoded": (b'{"jsonrpc":"2.0","id":5,"method":"\xed\xa0\x80"}\n', -32700, 5),
+    "a lone surrogate as id": (b'{"jsonrpc":"2.0","id":"\\ud800","method":"echo"}\n', -32700, None),
     "a nul byte": (b'{"jsonrpc":"2.0","id":5,"method":"a\x00b"}\n', -32700, 5),
     "only nul bytes": (b"\x00\x00\x00\n", -32700, None),
     "a byte order mark": (b'\xef\xbb\xbf{"jsonrpc":"2.0","id":5,"method":"echo"}\n', -32700, 5),

@@ -262,6 +262,8 @@ def refusal(why: str, text: bytes, code: int | None = None) -> BadMessage:
             why, code = f"Parse error: {error}", PARSE_ERROR
     id = head.get("id")
     known = id if isinstance(id, int | str) and not isinstance(id, bool) else None
+    if isinstance(known, str) and known.encode(errors="ignore") != known.encode(errors="surrogatepass"):
+        known = None  # with a lone surrogate in it, which `json` takes, it cannot be repeated
     bad = BadMessage(why, code=code or INVALID_REQUEST, id=known)
     bad.answers, bad.text = head.get("method") is None, text
     return bad

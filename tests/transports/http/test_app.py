@@ -627,6 +627,21 @@ async def test_notifying_a_client_that_left_is_no_error_of_the_handler() -> None
     assert gate.outcome.result() == "done"
 
 
+async def test_an_id_that_cannot_be_written_is_refused() -> None:
+    _, browser = endpoint()
+    answer = await browser.post(b'{"jsonrpc":"2.0","id":"\\ud800","method":"ping"}')
+    assert (answer.status, answer.json["error"]["code"]) == (400, -32700)
+
+
+async def test_a_client_that_left_before_it_was_watched_ends_the_work() -> None:
+    service, browser = endpoint()
+    service.tools["gate"] = gate = Gate("notifications/a")
+    visit = browser.begin("POST", *modern("gate"))
+    visit.broken = True
+    assert await within(gate.outcome) == "cancelled"
+    await visit.ended()
+
+
 async def test_quiet_streams_are_kept_alive(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(visits, "KEEP_ALIVE_SECONDS", 0.0)
     monkeypatch.setattr(visits, "LOOK_SECONDS", 0.001)

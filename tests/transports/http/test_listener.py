@@ -13,10 +13,11 @@ import pytest
 import uvicorn
 import uvloop
 
-from splice.protocol.jsonrpc import Notification
+from splice.protocol.jsonrpc import Notification, raw
 from splice.transports.base import Exchange
 from splice.transports.http import listener, visits
 from splice.transports.http.app import HTTPApp
+from support.waiting import until
 from transports.asgi import LEGACY, Browser, FakeService, Gate, call, modern, nothing_runs_on, within
 from transports.peer import Peer, request_bytes
 
@@ -569,3 +570,27 @@ def test_ipv6_is_listened_on_too() -> None:
     if socket.has_ipv6:
         with listener._bound("::1", 0) as bound:
             assert bound.family == socket.AF_INET6
+
+
+def test_a_client_that_resumes_does_not_wait_for_a_connection_that_reads_nothing() -> None:
+    async def tells(exchange: Exchange) -> Any:
+        for _ in range(12):
+            await exchange.notify(Notification("notifications/told", raw({"text": "x" * 500_000})))
+        return {"told": True}
+
+    async def scenario(stage: Stage) -> None:
+        stage.service.tools["tells"] = tells
+        browser = Browser(stage.app)
+        await browser.initialize()
+        dead = await stage.connect()
+        dead.send(call("tells", 5), browser.defaults)
+        begun = await within(dead.reader.readuntil(b"\ndata: \n\n"))
+        await until(lambda: any(visit.reply.busy for visit in stage.app._visits._lasting))
+        again = await stage.connect()
+        id = begun.split(b"id: ")[1].split(b"\n")[0].decode()
+        again.send(b"", {**browser.defaults, "Last-Event-ID": id}, method="GET")
+        heard = b""
+        while b'"result":{"told":true}' not in heard:
+            heard = heard[-100:] + await within(again.reader.read(65536))
+
+    perform(scenario, ours=True)

@@ -12,6 +12,7 @@ from splice.protocol.jsonrpc import Notification, raw
 from splice.protocol.versions import FACTS, HANDSHAKE_VERSIONS, LATEST_MODERN
 from splice.rules.http.sse import Decoder, Event
 from splice.stores import opening
+from splice.stores.base import StoreError
 from splice.transports.base import Exchange
 from splice.transports.http.app import HTTPApp
 from support.waiting import settle, until
@@ -233,6 +234,65 @@ async def test_a_batch_is_resumed_as_one_stream() -> None:
     await visit.ended()
     again = await (await resume(browser, events(visit)[1].id)).ended()
     assert sorted(each["id"] for each in again.events) == [1, 2]
+
+
+async def test_a_stream_stays_as_long_as_it_is_written(monkeypatch: pytest.MonkeyPatch, service: FakeService) -> None:
+    monkeypatch.setattr("splice.transports.http.logs.KEEP_SECONDS", 0.05)
+    service.tools["waits"] = gate = Gate(TOLD)
+    browser = Browser(HTTPApp(service))
+    await browser.initialize()
+    visit = browser.begin("POST", call("waits", 5))
+    await visit.event()
+    await asyncio.sleep(0.1)  # a long call that has nothing to tell
+    visit.disconnect()
+    await settle()
+    again = await resume(browser, events(visit)[1].id)
+    await again.until(lambda again: again.status)
+    gate.released.set()
+    await again.ended()
+    await visit.ended()
+    assert (again.status, again.events) == (200, [{"jsonrpc": "2.0", "id": 5, "result": {"done": True}}])
+
+
+async def test_a_question_does_not_wait_for_a_client_whose_stream_could_not_be_replayed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("splice.transports.http.stream.ABSENT_SECONDS", 0.02)
+    go = asyncio.Event()
+
+    async def asks(exchange: Exchange) -> Any:
+        await exchange.notify(Notification(TOLD))
+        await go.wait()
+        return await exchange.ask("elicitation/create", raw({}))
+
+    service = FakeService()
+    service.tools["asks"] = asks
+    browser = Browser(HTTPApp(service))
+    await browser.initialize()
+    visit = browser.begin("POST", call("asks", 5))
+    await visit.event()
+    again = await resume(browser, events(visit)[1].id)
+    await again.until(lambda again: again.status)
+    store: Any = browser.app._leg._logs.store
+
+    async def fails(*_: Any) -> Any:
+        raise StoreError("locked")
+
+    monkeypatch.setattr(store, "read", fails)
+    go.set()
+    await again.ended()
+    await visit.ended()
+
+
+async def test_a_client_that_left_before_it_was_watched_is_not_asked_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("splice.transports.http.stream.ABSENT_SECONDS", 0.02)
+    service = FakeService()
+    service.tools["talks"] = talks
+    browser = Browser(HTTPApp(service))
+    await browser.initialize()
+    visit = browser.begin("POST", call("talks", 5))
+    visit.broken = True
+    await visit.ended()
 
 
 # The session's own stream.

@@ -220,6 +220,23 @@ async def test_below_a_prefix_the_uri_says_so(root: str) -> None:
     await old.leave()
 
 
+async def test_answers_do_not_pile_up_for_a_client_that_does_not_read() -> None:
+    async with connected() as (service, old):
+        (stream,) = old.app._sse._streams.values()
+        reading, send = asyncio.Event(), stream.reply.send
+
+        async def slowly(message: Any) -> None:
+            await reading.wait()
+            await send(message)
+
+        stream.reply.send = slowly
+        for id in range(1, 2001):
+            await old.tell(call("echo", id))
+        answered = len(service.requests)
+        reading.set()
+    assert answered < 1000
+
+
 def test_its_path_must_be_free() -> None:
     with pytest.raises(ValueError, match="sse=True takes /sse"):
         HTTPApp(FakeService(), sse=True, path="/sse/")

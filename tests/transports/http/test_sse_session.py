@@ -487,6 +487,34 @@ async def test_the_end_of_the_stream_fails_what_waits_and_later_calls_say_that_i
         assert server.seen("m") == []
 
 
+class Holding(OldServer):
+    """Takes a call without answering its POST."""
+
+    answers = False
+
+    async def __call__(self, visit: Visit) -> None:
+        if not visit.path.startswith("/messages") or visit.message.get("method") != "pending":
+            await super().__call__(visit)
+        elif self.answers:
+            await self.call(visit.message)
+
+
+async def test_the_end_of_the_stream_fails_a_call_whose_post_is_not_answered() -> None:
+    old = Holding()
+    async with pending(old) as (_, _, task):
+        assert old.stream is not None
+        old.stream.drop()
+        with pytest.raises(ConnectionClosed, match="Lost"):
+            await asyncio.wait_for(task, 1)
+
+
+async def test_a_response_counts_though_the_post_is_not_answered() -> None:
+    old = Holding()
+    old.answers = True
+    async with pending(old) as (_, _, task):
+        assert isinstance(await asyncio.wait_for(task, 1), Success)
+
+
 async def test_closing_fails_what_waits_and_ends_the_stream() -> None:
     old = Mute()
     async with pending(old) as (link, server, task):

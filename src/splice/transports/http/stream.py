@@ -12,6 +12,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 from splice.errors import ConnectionClosed
+from splice.rules.http.origins import Refusal
 from splice.rules.http.sse import encode_event
 from splice.transports.http.logs import LAST, Log
 from splice.transports.http.visits import Reply
@@ -84,7 +85,12 @@ class EventStream:
         while self.reply is reply and not reply.closed:
             self._more.clear()
             is_live = log.name in log.logs.live
-            entries = await log.events(after)
+            try:
+                entries = await log.events(after)
+            except Refusal:
+                if self.reply is reply:
+                    self._let_go()
+                raise
             await reply.write(log.encoded(entries))
             if entries:
                 after, value = entries[-1]
@@ -105,8 +111,10 @@ class EventStream:
 
     def detach(self) -> None:
         """Let go of the reply if its client has left. Without a log the stream is lost with it."""
-        if self.reply is None or not self.reply.closed:
-            return
+        if self.reply is not None and self.reply.closed:
+            self._let_go()
+
+    def _let_go(self) -> None:
         self.reply = None
         if self._more is not None:
             self._more.set()
@@ -177,7 +185,7 @@ class EventStream:
 async def supersede(reply: Reply) -> None:
     """End a reply that another one takes over from; its connection may be dead, unnoticed."""
     if reply.busy:
-        reply.lose()
+        reply.cut()
     else:
         await reply.end()
 

@@ -150,6 +150,13 @@ class Reply:
         """Note that the client is gone."""
         self.closed = self.lost = True
 
+    def cut(self) -> None:
+        """Give up a client that does not read. What waits to be sent ends now, where our own listener serves."""
+        self.lose()
+        connection: Connection | None = self.scope.get(CONNECTION)
+        if connection is not None:
+            connection.abort()
+
     @property
     def busy(self) -> bool:
         """Something is being sent right now, or waits for the client to read."""
@@ -172,6 +179,10 @@ class Connection(Protocol):
 
     def is_closing(self) -> bool:
         """Tell whether it is lost, or will be at once."""
+        ...
+
+    def abort(self) -> None:
+        """Close it at once, without what waits to be sent."""
         ...
 
 
@@ -201,6 +212,8 @@ class Visit(Stretch):
     def watch(self, background: Background) -> None:
         """Notice from now on when the client leaves. To be called once."""
         connection: Connection | None = self.reply.scope.get(CONNECTION)
+        if self.reply.lost:
+            self.leave()
         if self.reply.closed:  # the connection may have the next request already
             return
         if connection is None:
