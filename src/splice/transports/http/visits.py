@@ -195,8 +195,8 @@ class Visit(Stretch):
         """The JSON-RPC id that an error must repeat, once it is known."""
         self.receive = receive
         self.reply = reply
-        self.detach: Callable[[], None] | None = None
-        """Called when the client leaves, while the work goes on; None: the work is ended."""
+        self.detach: Callable[[Reply], None] | None = None
+        """Told when the client leaves, while the work goes on; None: the work is ended."""
 
     def watch(self, background: Background) -> None:
         """Notice from now on when the client leaves. To be called once."""
@@ -221,7 +221,7 @@ class Visit(Stretch):
         if self.detach is None:
             self.end(Refusal(499, InvalidRequest("The client left")))
         else:
-            self.detach()
+            self.detach(self.reply)
 
     def close(self) -> None:
         """Watch the client no longer."""
