@@ -27,15 +27,11 @@ log = logging.getLogger("splice.client")
 
 
 class HTTPLink(base.Link):
-    """The way to the server at `url`. `headers` go out with every request, and to no other origin.
-
-    `max_message` is the size of the largest message that a response may bring, in bytes.
-    """
+    """The way to the server at `url`. `headers` go out with every request, and to no other origin."""
 
     def __init__(self, url: str, headers: Mapping[str, str], receiver: base.Receiver, max_message: int) -> None:
-        self.endpoint = fetch.Endpoint(url, headers)
+        self.endpoint = fetch.Endpoint(url, headers, max_message)
         self.receiver = receiver
-        self._max_message = max_message
         self._facts: versions.Facts | None = None
         self._offered_session: str | None = None
         self._session: ClientSession | None = None
@@ -151,7 +147,7 @@ class HTTPLink(base.Link):
         return await self.exchange(outgoing)
 
     async def _open_older(self, refused: HTTPRefused) -> None:
-        self._session = older = SSESession(self.endpoint, self.receiver, self.end_running, self._max_message)
+        self._session = older = SSESession(self.endpoint, self.receiver, self.end_running)
         try:
             with self._sending():
                 await older.open()
@@ -177,9 +173,9 @@ class HTTPLink(base.Link):
             if session is not None and not http_headers.is_plain(session):
                 raise RemoteProtocolError(f"{url} gave a session id that is not visible ASCII: {session[:100]!a}")
         batches = facts is not None and facts.batches
-        reading = answers.Reading(partial(self._take, outgoing), outgoing.id, batches, self._max_message)
+        reading = answers.Reading(partial(self._take, outgoing), outgoing.id, batches)
         if "json" in media:
-            found = await reading.read(await response.body(self._max_message))
+            found = await reading.read(await response.body())
             if found is None:
                 raise RemoteProtocolError(f"{url} answered without the response to this request{reading.trouble}")
         elif media == http_headers.EVENT_STREAM:

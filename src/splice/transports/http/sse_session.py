@@ -28,11 +28,9 @@ class SSESession(ClientSession):
     _url: URL
     """Where the stream is, after redirects."""
 
-    def __init__(self, endpoint: fetch.Endpoint, receiver: base.Receiver, lost: Lost, max_message: int) -> None:
+    def __init__(self, endpoint: fetch.Endpoint, receiver: base.Receiver, lost: Lost) -> None:
         super().__init__(endpoint, receiver, lost, None, versions.FACTS[versions.V2024_11_05])
-        self._reading = answers.Reading(
-            self.take, max_message=max_message, first=self._first, discredit=self._channel.discredit
-        )
+        self._reading = answers.Reading(self.take, first=self._first, discredit=self._channel.discredit)
         self._ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         """Done when the URL for messages is known."""
 
