@@ -105,8 +105,8 @@ async def test_a_body_in_pieces_and_over_the_limit() -> None:
         endpoint = Endpoint(server.url, {}, 9)
         with await endpoint.request("GET", {}) as reply:
             assert await reply.body() == b"abcdefghi"
+        endpoint.max_message = 8
         with await endpoint.request("GET", {}) as reply, pytest.raises(RemoteProtocolError, match="more than 8 bytes"):
-            reply.max_message = 8
             await reply.body()
         with await endpoint.request("GET", {}) as reply:
             assert await reply.start(4) == b"abcd"

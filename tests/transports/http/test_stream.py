@@ -33,6 +33,11 @@ class Client:
         return b"".join(message.get("body", b"") for message in self.sent)
 
 
+def finish(stream: EventStream) -> None:
+    with stream:
+        """Nothing more is sent."""
+
+
 # Without a log.
 
 
@@ -114,7 +119,7 @@ async def test_events_are_kept_and_have_ids(primes: bool) -> None:
 async def test_a_response_that_comes_first_is_not_kept() -> None:
     client, log, stream = logged()
     await stream.respond(b"{}")
-    stream.finish()
+    finish(stream)
     assert (client.body, log.name, log.logs.live) == (b"{}", "", {})
 
 
@@ -139,7 +144,7 @@ async def test_a_stream_goes_on_where_another_reply_broke_off() -> None:
     again = asyncio.create_task(stream.carry(third.reply, at(log, 3)))
     await within(carrying)
     await stream.respond(b"4")
-    stream.finish()
+    finish(stream)
     await within(again)
     found = [[event.data for event in Decoder().feed(client.body)] for client in (first, second, third)]
     assert found == [[b"", b"1"], [b"1", b"2", b"3"], [b"3", b"4"]]
@@ -216,7 +221,7 @@ async def test_nothing_comes_behind_the_response() -> None:
     await stream.send(b"1")
     await stream.respond(b"2")
     await stream.send(b"late")
-    stream.finish()
+    finish(stream)
     await stream.send(b"later")
     assert [value for _, value in await log.read(1)] == [b"+1", b".2"]
     assert [event.data for event in Decoder().feed(client.body)] == [b"", b"1", b"2"]
@@ -226,7 +231,7 @@ async def test_nothing_comes_behind_the_response() -> None:
 async def test_what_nobody_writes_any_more_is_answered_with_an_error() -> None:
     _, log, stream = logged()
     await stream.send(b"1")
-    stream.finish()
+    finish(stream)
     late = Client()
     await within(EventStream().carry(late.reply, at(log, 2)))
     (answer,) = [json.loads(event.data) for event in Decoder().feed(late.body)]
@@ -259,7 +264,7 @@ async def test_a_client_that_comes_back_in_time_may_be_asked(monkeypatch: pytest
     again = asyncio.create_task(stream.carry(Client().reply, at(log, 1)))
     await settle()
     assert not stream.lost
-    stream.finish()
+    finish(stream)
     await within(again)
 
 

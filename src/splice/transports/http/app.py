@@ -8,16 +8,16 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stream
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Sequence
+from collections.abc import Sequence
 from functools import lru_cache, partial
 from typing import Annotated, Any, TypeAlias, TypedDict, Unpack, cast
 
 from splice.errors import InternalError, InvalidParams, InvalidRequest, RPCError
 from splice.protocol import jsonrpc, lifecycle, methods
 from splice.rules import eras
-from splice.rules.http import headers as http_headers
 from splice.rules.http import sse
-from splice.rules.http.origins import Origins, Refusal, status_of
+from splice.rules.http.headers import Headers, check_standard_headers, named_version
+from splice.rules.http.origins import Origins, Refusal, check_content, status_of
 from splice.rules.options import Option, checked, option_table
 from splice.transports import base, channel
 from splice.transports.http import routes, sessions, sse_server, visits
@@ -33,9 +33,6 @@ PRINCIPAL = "splice.principal"
 
 
 log = logging.getLogger("splice.transport")
-
-Work: TypeAlias = Coroutine[Any, Any, None]
-"""Answers an HTTP request."""
 
 Target: TypeAlias = routes.Route | sse_server.SSELeg | None
 """What a request is for; None: the endpoint itself."""
@@ -109,7 +106,7 @@ class HTTPApp:
         visit = self._visits.enter(scope, receive, send)
         try:
             with visit:
-                headers = http_headers.Headers(scope["headers"])
+                headers = Headers(scope["headers"])
                 route = self._check(scope, headers)
                 body = await self._receive(visit, headers)
                 work = self._choose(route, body, headers, visit)
@@ -149,7 +146,7 @@ class HTTPApp:
         await self._visits.background.close()
         await self._service.close()
 
-    def _check(self, scope: visits.Scope, headers: http_headers.Headers) -> Target:
+    def _check(self, scope: visits.Scope, headers: Headers) -> Target:
         """Check what there is before the body. Raises `Refusal`."""
         self._origins.check(headers)
         if self._stopping is not None:
@@ -166,10 +163,10 @@ class HTTPApp:
                 raise Refusal(404, InvalidRequest(f"There is nothing here; the MCP endpoint is {root}{self._path}"))
         if scope["method"] == "POST":
             raw = headers.raw
-            _check_content(raw(b"content-type"), raw(b"content-encoding"), raw(b"accept"))
+            check_content(raw(b"content-type"), raw(b"content-encoding"), raw(b"accept"))
         return found
 
-    async def _receive(self, visit: visits.Visit, headers: http_headers.Headers) -> bytes:
+    async def _receive(self, visit: visits.Visit, headers: Headers) -> bytes:
         """Receive the body. Raises `Refusal` (413) when it is too large.
 
         One that declares itself far too large is not read, and one that waits for permission is not asked for; one
@@ -200,7 +197,7 @@ class HTTPApp:
     def _too_large(self) -> Refusal:
         return Refusal(413, InvalidRequest(f"The body is larger than {self._max_body} bytes"), [visits.CLOSE])
 
-    def _choose(self, route: Target, body: bytes, headers: http_headers.Headers, visit: visits.Visit) -> Work:
+    def _choose(self, route: Target, body: bytes, headers: Headers, visit: visits.Visit) -> visits.Work:
         """Choose what answers a request. Raises `Refusal` and `RPCError`."""
         if isinstance(route, routes.Route):
             visit.state = "passing"
@@ -219,7 +216,7 @@ class HTTPApp:
         allow = b"POST" if only_post else b"GET, POST, DELETE"
         raise Refusal(405, InvalidRequest(f"{method} has no meaning here"), [(b"allow", allow)])
 
-    def _post(self, body: bytes, headers: http_headers.Headers, sender: base.Sender, visit: visits.Visit) -> Work:
+    def _post(self, body: bytes, headers: Headers, sender: base.Sender, visit: visits.Visit) -> visits.Work:
         """Choose who answers a POST."""
         is_alone = self._is_alone(headers)
         if jsonrpc.is_batch(body):
@@ -230,7 +227,7 @@ class HTTPApp:
         if isinstance(message, jsonrpc.Request):
             visit.id, spoken = message.id, self._service.protocols
             if not spoken.handshake and not eras.names_its_version(message.params):
-                http_headers.named_version(headers, spoken)
+                named_version(headers, spoken)
             if is_alone or (spoken.alone and eras.names_its_version(message.params)):
                 return answer(self._service, message, sender, visit.reply)
         if not is_alone:
@@ -239,7 +236,7 @@ class HTTPApp:
             raise InvalidRequest("Invalid request: in this version a client is never asked, so it cannot answer")
         return visit.reply.accept()
 
-    def _is_alone(self, headers: http_headers.Headers) -> bool:
+    def _is_alone(self, headers: Headers) -> bool:
         """Tell whether a request belongs to no session: its header says so, or there are no others here."""
         spoken = self._service.protocols
         if not (spoken.handshake and spoken.alone):
@@ -267,17 +264,6 @@ class HTTPApp:
             raise ValueError(f"cannot serve {scope['type']!r}")
 
 
-@lru_cache(maxsize=64)
-def _check_content(content_type: bytes | None, encoding: bytes | None, accept: bytes | None) -> None:
-    """Check what the headers say of a body and of its answer. Raises `Refusal`; what is fine is remembered."""
-    if not http_headers.is_json(content_type):
-        raise Refusal(415, InvalidRequest(f"POST needs `Content-Type: {http_headers.JSON}`, in UTF-8"))
-    if encoding not in (None, b"identity"):
-        raise Refusal(415, InvalidRequest("The body must not be compressed"))
-    if not http_headers.accepts(accept, http_headers.JSON, http_headers.EVENT_STREAM):
-        raise Refusal(406, InvalidRequest(f"POST needs `Accept: {http_headers.JSON}, {http_headers.EVENT_STREAM}`"))
-
-
 class RequestExchange(base.Exchange):
     """A request that names its own version: one POST, which belongs to no session and ends with its reply.
 
@@ -294,12 +280,10 @@ class RequestExchange(base.Exchange):
     def confirm(self, version: str | None, row: methods.Method[Any, Any] | None, params: Any) -> None:
         """Compare the standard headers with the body. Raises `HeaderMismatch`, `InvalidParams` without a version."""
         if version is None:
-            raise InvalidParams(
-                f"params._meta must carry {lifecycle.META_PROTOCOL_VERSION}, and MCP-Protocol-Version repeat it"
-            )
-        headers = cast("http_headers.Headers", self.sender.headers)
-        name = None if row is None else row.name_in(params)
-        http_headers.check_standard_headers(headers, version, self.request.method, name)
+            key = lifecycle.META_PROTOCOL_VERSION
+            raise InvalidParams(f"params._meta must carry {key}, and MCP-Protocol-Version repeat it")
+        headers = cast("Headers", self.sender.headers)
+        check_standard_headers(headers, version, self.request.method, None if row is None else row.name_in(params))
 
     def rest(self) -> None:
         """Let go of the body and the headers."""

@@ -168,8 +168,7 @@ class ClientSession:
         if len(self._background) < MAX_POSTS:
             self._background.start(self._post(message))
         else:
-            url = self._endpoint.url
-            answers.remark(f"{url} takes no messages: beyond {MAX_POSTS} on their way they are dropped")
+            answers.remark(f"{self._endpoint.url} takes no messages: beyond {MAX_POSTS} on their way they are dropped")
 
     async def _post(self, message: jsonrpc.Message) -> None:
         """POST a message; trouble is logged, and a lost answer ends what waits for it."""

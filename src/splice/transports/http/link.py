@@ -136,28 +136,29 @@ class HTTPLink(base.Link):
         """Try HTTP+SSE if the refusal may mean that. If it does not the refusal stands."""
         failure: jsonrpc.Failure | None = refused.response
         verdict = negotiation.classify(failure or refused)
-        try:
-            if not 400 <= refused.status < 500 or not isinstance(verdict, negotiation.Handshake):
-                raise refused
-            await self._open_older(refused)
-        except HTTPRefused:
-            if failure is None or refused.status >= 500:
-                raise
-            return failure
-        return await self.exchange(outgoing)
+        if 400 <= refused.status < 500 and isinstance(verdict, negotiation.Handshake):
+            try:
+                self._session = await self._opened_older()
+            except MCPError as error:
+                if self._closing is not None:
+                    raise
+                told = f"{refused} (HTTP+SSE of {versions.V2024_11_05} was tried too: {error})"
+                refused = HTTPRefused(told, refused.status)
+            else:
+                return await self.exchange(outgoing)
+        if failure is None or refused.status >= 500:
+            raise refused
+        return failure
 
-    async def _open_older(self, refused: HTTPRefused) -> None:
-        self._session = older = SSESession(self.endpoint, self.receiver, self.end_running)
+    async def _opened_older(self) -> SSESession:
+        older = SSESession(self.endpoint, self.receiver, self.end_running)
         try:
             with self._sending():
                 await older.open()
-        except MCPError as error:
-            if self._closing is not None:
-                raise
-            self._session = None
+        except BaseException:
             await older.close()
-            told = f"{refused} (HTTP+SSE of {versions.V2024_11_05} was tried too: {error})"
-            raise HTTPRefused(told, refused.status) from error
+            raise
+        return older
 
     # The body of a response.
 

@@ -225,14 +225,11 @@ class SessionLeg:
             session.useful = session.session.declared is not None
             if opens and not self.stateless:
                 visit.reply.headers = [(b"mcp-session-id", session.session.id.encode())]
-            stream = self._stream(session, visit, [message.id])
-            try:
+            with self._stream(session, visit, [message.id]) as stream:
                 response = await session.channel.answer(SessionExchange(session, message, sender, stream))
                 if session.session.declared is None:
                     visit.reply.headers = ()
                 await stream.respond(None if response is None else written(response))
-            finally:
-                stream.finish()
 
     async def post_batch(self, body: bytes, headers: Headers, sender: Sender, visit: Visit) -> None:
         """Answer a batch, where the version has such: the requests in it run side by side.
@@ -249,8 +246,7 @@ class SessionLeg:
                 await visit.reply.accept()
                 return
             session.useful = True
-            stream = self._stream(session, visit, [each.id for each in requests])
-            try:
+            with self._stream(session, visit, [each.id for each in requests]) as stream:
                 exchanges = [SessionExchange(session, each, sender, stream) for each in requests]
                 answers = await asyncio.gather(*(exchange.answer() for exchange in exchanges))
                 messages = [written(each) for each in (*responses, *answers) if each is not None]
@@ -260,8 +256,6 @@ class SessionLeg:
                 for message in messages:
                     await stream.send(message)
                 await stream.respond(None)
-            finally:
-                stream.finish()
 
     async def get(self, headers: Headers, sender: Sender, visit: Visit) -> None:
         """Carry the session's own stream, for what belongs to no request, until the client leaves.
@@ -316,7 +310,7 @@ class SessionLeg:
         return session
 
     def _stream(self, session: HTTPSession, visit: Visit, ids: list[jsonrpc.RequestId]) -> EventStream:
-        """Make the stream of a POST, to be finished. When its client leaves, the work goes on."""
+        """Make the stream of a POST, to be entered. When its client leaves, the work goes on."""
         reply, facts = visit.reply, session.session.facts
         reply.plain = self._plain
         if facts is None or not facts.resumable or self._plain or self.stateless:

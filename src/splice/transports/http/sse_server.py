@@ -7,9 +7,7 @@ https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-w
 """
 
 import asyncio
-from collections.abc import Coroutine
 from functools import partial
-from typing import Any
 from urllib.parse import parse_qs, quote
 
 from splice.errors import InvalidRequest
@@ -36,9 +34,7 @@ class SSELeg:
         """By the ids of the sessions."""
         self._work = tasks.Background()
 
-    def answer(
-        self, body: bytes, headers: Headers, sender: base.Sender, visit: visits.Visit
-    ) -> Coroutine[Any, Any, None]:
+    def answer(self, body: bytes, headers: Headers, sender: base.Sender, visit: visits.Visit) -> visits.Work:
         """Choose what answers a request. Raises `Refusal`."""
         method = visit.reply.scope["method"]
         if method == "POST":

@@ -10,6 +10,7 @@ https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resuma
 import asyncio
 from collections.abc import Generator
 from contextlib import contextmanager
+from typing import Self
 
 from splice.errors import ConnectionClosed
 from splice.rules.http.sse import encode_event
@@ -28,7 +29,7 @@ RETRY = b"retry: 1000\n\n"
 
 
 class EventStream:
-    """The events that belong to one request, or to a batch.
+    """The events that belong to one request, or to a batch. It is entered by whoever answers, and ends with that.
 
     `primes`: the client can read an event without data, which tells it what to resume before anything was sent.
     """
@@ -72,7 +73,7 @@ class EventStream:
         elif self.reply is not None and message is None:
             await self.reply.end()
         elif self.reply is not None and message is not None:
-            await self.reply.respond(200, message, event_id=event_id)
+            await self.reply.respond(200, message, id=event_id)
 
     async def carry(self, reply: Reply, log: Log) -> None:
         """Send over `reply` what the stream's log has behind the cursor of `log`, and will have, up to its end.
@@ -132,7 +133,11 @@ class EventStream:
         for stretch in self._needed:
             stretch.end(_lost())
 
-    def finish(self) -> None:
+    def __enter__(self) -> Self:
+        """Begin to answer."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
         """Note that nothing more will be sent, not even a response."""
         self._end_absence()
         if self._log is not None:
