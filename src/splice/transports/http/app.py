@@ -93,9 +93,8 @@ class HTTPApp:
         limit = given.get("max_sessions", sessions.MAX_SESSIONS)
         self._leg = sessions.SessionLeg(service, limit, plain=plain, stateless=stateless)
         self._sse = sse_server.SSELeg(service, limit) if given.get("sse", False) else None
-        taken = sse_server.SSE_PATH
-        if self._sse is not None and taken in (self._path, *service.routes):
-            raise ValueError(f"sse=True takes {taken}, which is that of the endpoint or of a route already")
+        if self._sse is not None and sse_server.SSE_PATH in (self._path, *service.routes):
+            raise ValueError(f"sse=True takes {sse_server.SSE_PATH}, which the endpoint or a route has already")
         self._stopping: asyncio.Task[None] | None = None
 
     async def __call__(self, scope: visits.Scope, receive: visits.Receive, send: visits.Send) -> None:
@@ -135,14 +134,14 @@ class HTTPApp:
 
     async def _stop(self, drain_seconds: float) -> None:
         await self._service.drain()
-        sessions = self._leg.sessions
-        for session in sessions.all.values():
+        kept = self._leg.sessions
+        for session in kept.all.values():
             session.stream.lose()
         if self._sse is not None:
             await self._sse.stop(drain_seconds)
         await self._visits.drain(drain_seconds)
-        for session in list(sessions.all.values()):
-            sessions.remove(session)
+        for session in list(kept.all.values()):
+            kept.remove(session)
         await self._visits.background.close()
         await self._service.close()
 

@@ -88,11 +88,10 @@ class ClientSession:
         """Leave a response that says that the server has forgotten the session, and raise `SessionLost`."""
         if response.status == 404 and http_headers.SESSION_HEADER in self.headers:
             self._own.pop(http_headers.SESSION_HEADER, None)  # there is none that could be ended
+            told = f"{self._endpoint.url} does not know the session any more: it lives in one process of the server"
+            remedy = "Several behind one URL need sticky routing, or no sessions (`stateless=True` in Splice)"
             with response:
-                raise SessionLost(
-                    f"{self._endpoint.url} does not know the session any more: it lives in one process of the "
-                    "server. Several behind one URL need sticky routing, or no sessions (`stateless=True` in Splice)"
-                )
+                raise SessionLost(f"{told}. {remedy}")
 
     def cancel(self, id: jsonrpc.RequestId, method: str, reason: str) -> None:
         """Tell the server that nobody waits for a request any more, if closing its stream does not say so."""

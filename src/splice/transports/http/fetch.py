@@ -71,7 +71,7 @@ class Endpoint:
             self._headers["Authorization"] = aiohttp.encode_basic_auth(target.user, target.password or "")
         self._headers |= headers  # of two that differ in case, the last is sent
         self._session = aiohttp.ClientSession(
-            connector=_Pool(limit=0, keepalive_timeout=KEEP_SECONDS),
+            connector=_Pool(limit=0, keepalive_timeout=KEEP_SECONDS).in_haste(),
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=_TIMEOUT,
             proxy=proxy_for(target, self.url),
@@ -142,10 +142,11 @@ class _Connection(ResponseHandler):
 class _Pool(aiohttp.TCPConnector):
     """The connections of an endpoint. One that nobody closed ends in silence: aiohttp would log an error."""
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
+    def in_haste(self) -> Self:
+        """Close connections at once."""
         handler: type[ResponseHandler] = _Connection
         self._factory = partial(handler, loop=self._loop)
+        return self
 
     def __del__(self, *_: Any) -> None:
         pass

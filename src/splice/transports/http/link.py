@@ -49,8 +49,7 @@ class HTTPLink(base.Link):
             return
         self._session = None
         if facts is not None and not facts.mirrored_headers:
-            offered = self._offered_session
-            self._session = ClientSession(self.endpoint, self.receiver, self.end_running, offered, facts)
+            self._session = ClientSession(self.endpoint, self.receiver, self.end_running, self._offered_session, facts)
 
     async def listen(self) -> None:
         """Open the stream for what belongs to no request, where the version has one."""

@@ -84,9 +84,9 @@ class SSELeg:
 
     async def stop(self, drain_seconds: float) -> None:
         """Let requests finish for a while, then end all streams."""
-        sessions = list(self._sessions.all.values())
-        await asyncio.gather(*(session.channel.drain(drain_seconds) for session in sessions))
-        for session in sessions:
+        present = list(self._sessions.all.values())
+        await asyncio.gather(*(session.channel.drain(drain_seconds) for session in present))
+        for session in present:
             session.stream.lose()
 
 

@@ -64,7 +64,6 @@ class EventStream:
     async def respond(self, message: bytes | None) -> None:
         """Send the response: as JSON if nothing was sent before, else as the last event. None: end without one."""
         log, self._log, event_id = self._log, None, None  # nothing may come behind it
-        self._end_absence()
         if log is not None and log.cursor:
             event_id = await log.keep(message or b"", LAST)
             log.end()
