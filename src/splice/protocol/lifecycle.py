@@ -8,9 +8,8 @@ from typing import Annotated, ClassVar
 
 from msgspec import Raw, field
 
-from splice.protocol import wire
+from splice.protocol import methods, wire
 from splice.protocol.capabilities import ClientCapabilities, ServerCapabilities
-from splice.protocol.methods import Method, Note
 from splice.protocol.notifications import LoggingLevel, ProgressToken
 from splice.protocol.versions import V2025_11_25, V2026_07_28, Since, Until
 
@@ -109,9 +108,9 @@ class DiscoverResult(wire.CacheableResult, kw_only=True):
 
 
 NO_META = RequestMeta()
-_META = Note(name="_meta", params=RequestMeta)
+_META = methods.Note(name="_meta", params=RequestMeta)
 
-INITIALIZE = Method(name="initialize", params=InitializeParams, result=InitializeResult, until=V2025_11_25)
-INITIALIZED = Note(name="notifications/initialized", params=wire.NoteParams, until=V2025_11_25)
-PING = Method(name="ping", params=wire.NoParams, result=wire.EmptyResult, until=V2025_11_25)
-DISCOVER = Method(name="server/discover", params=wire.NoParams, result=DiscoverResult, since=V2026_07_28)
+INITIALIZE = methods.Method(name="initialize", params=InitializeParams, result=InitializeResult, until=V2025_11_25)
+INITIALIZED = methods.Note(name="notifications/initialized", params=wire.NoteParams, until=V2025_11_25)
+PING = methods.Method(name="ping", params=wire.NoParams, result=wire.EmptyResult, until=V2025_11_25)
+DISCOVER = methods.Method(name="server/discover", params=wire.NoParams, result=DiscoverResult, since=V2026_07_28)

@@ -8,25 +8,24 @@ https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/loggin
 
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias, get_args
 
-from splice.protocol.jsonrpc import RequestId
+from splice.protocol import jsonrpc, wire
 from splice.protocol.methods import Method, Note
 from splice.protocol.versions import V2025_03_26, V2025_11_25, V2026_07_28, Since, Until
-from splice.protocol.wire import EmptyResult, NoteParams, Params, Result, Span, Wire
 
-ProgressToken: TypeAlias = RequestId
+ProgressToken: TypeAlias = jsonrpc.RequestId
 
 
-class CancelledParams(NoteParams, kw_only=True):
+class CancelledParams(wire.NoteParams, kw_only=True):
     """Params of `notifications/cancelled`: the sender wants no answer any more."""
 
-    request_id: RequestId | None = None
+    request_id: jsonrpc.RequestId | None = None
     """To which request. Every version but 2025-11-25 requires it."""
 
     reason: str | None = None
     """Why, for logs."""
 
 
-class ProgressParams(NoteParams, kw_only=True):
+class ProgressParams(wire.NoteParams, kw_only=True):
     """Params of `notifications/progress`."""
 
     progress_token: ProgressToken
@@ -52,7 +51,7 @@ LOGGING_LEVELS: tuple[LoggingLevel, ...] = get_args(LoggingLevel)
 """All levels, the least severe first."""
 
 
-class LogParams(NoteParams, kw_only=True):
+class LogParams(wire.NoteParams, kw_only=True):
     """Params of `notifications/message`: a log message."""
 
     level: LoggingLevel
@@ -65,34 +64,34 @@ class LogParams(NoteParams, kw_only=True):
     """The message: any JSON."""
 
 
-class SetLevelParams(Params, kw_only=True):
+class SetLevelParams(wire.Params, kw_only=True):
     """Params of `logging/setLevel`."""
 
-    span: ClassVar[Span] = (Until(V2025_11_25),)
+    span: ClassVar[wire.Span] = (Until(V2025_11_25),)
 
     level: LoggingLevel
     """Log messages of this severity and above are wanted."""
 
 
-SET_LEVEL = Method(name="logging/setLevel", params=SetLevelParams, result=EmptyResult, until=V2025_11_25)
+SET_LEVEL = Method(name="logging/setLevel", params=SetLevelParams, result=wire.EmptyResult, until=V2025_11_25)
 LOG_MESSAGE = Note(name="notifications/message", params=LogParams)
 
 
-class ResourceUpdatedParams(NoteParams, kw_only=True):
+class ResourceUpdatedParams(wire.NoteParams, kw_only=True):
     """Params of `notifications/resources/updated`."""
 
     uri: str
     """Which resource. It may be a part of the one subscribed to."""
 
 
-class ListChangedParams(NoteParams, kw_only=True):
+class ListChangedParams(wire.NoteParams, kw_only=True):
     """Params of `notifications/{tools,prompts,resources}/list_changed`."""
 
 
-class SubscriptionFilter(Wire, kw_only=True):
+class SubscriptionFilter(wire.Wire, kw_only=True):
     """Which notifications are wanted, or honoured."""
 
-    span: ClassVar[Span] = (Since(V2026_07_28),)
+    span: ClassVar[wire.Span] = (Since(V2026_07_28),)
 
     tools_list_changed: bool | None = None
     """The list of tools has changed."""
@@ -107,25 +106,25 @@ class SubscriptionFilter(Wire, kw_only=True):
     """One of these resources has changed."""
 
 
-class ListenParams(Params, kw_only=True):
+class ListenParams(wire.Params, kw_only=True):
     """Params of `subscriptions/listen`."""
 
-    span: ClassVar[Span] = (Since(V2026_07_28),)
+    span: ClassVar[wire.Span] = (Since(V2026_07_28),)
 
     notifications: SubscriptionFilter
     """The notifications that are wanted."""
 
 
-class ListenResult(Result, kw_only=True):
+class ListenResult(wire.Result, kw_only=True):
     """The result of `subscriptions/listen`: the server has ended it. `meta` names the subscription."""
 
-    span: ClassVar[Span] = (Since(V2026_07_28),)
+    span: ClassVar[wire.Span] = (Since(V2026_07_28),)
 
 
-class AcknowledgedParams(NoteParams, kw_only=True):
+class AcknowledgedParams(wire.NoteParams, kw_only=True):
     """Params of `notifications/subscriptions/acknowledged`: the first message of a subscription."""
 
-    span: ClassVar[Span] = (Since(V2026_07_28),)
+    span: ClassVar[wire.Span] = (Since(V2026_07_28),)
 
     notifications: SubscriptionFilter
     """The part of it that the server will honour."""

@@ -7,17 +7,16 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import Raw
 
+from splice.protocol import jsonrpc, wire
 from splice.protocol.content import ContentBlock, TextContent
-from splice.protocol.jsonrpc import NULL, MaybeRaw
 from splice.protocol.methods import Method
 from splice.protocol.versions import V2025_03_26, V2025_06_18, V2025_11_25, Since, Until
-from splice.protocol.wire import Hints, Named, PageParams, PageResult, Result, RetryParams, Span, Wire
 
 
-class ToolAnnotations(Hints, kw_only=True):
+class ToolAnnotations(wire.Hints, kw_only=True):
     """Hints about what a tool does. Not to be relied on unless the server is trusted."""
 
-    span: ClassVar[Span] = (Since(V2025_03_26),)
+    span: ClassVar[wire.Span] = (Since(V2025_03_26),)
 
     title: str | None = None
     """A name for people; `Tool.title` goes before it."""
@@ -35,25 +34,25 @@ class ToolAnnotations(Hints, kw_only=True):
     """It reaches beyond the server, such as to the web. True when absent."""
 
 
-class ToolExecution(Hints, kw_only=True):
+class ToolExecution(wire.Hints, kw_only=True):
     """How a tool may be called."""
 
-    span: ClassVar[Span] = (Since(V2025_11_25), Until(V2025_11_25))
+    span: ClassVar[wire.Span] = (Since(V2025_11_25), Until(V2025_11_25))
 
     task_support: Literal["forbidden", "optional", "required"] | None = None
     """Whether as a task. Forbidden when absent."""
 
 
-class TaskMetadata(Wire, kw_only=True):
+class TaskMetadata(wire.Wire, kw_only=True):
     """In the params of a request: run it as a task. The other types of tasks come when tasks are served."""
 
-    span: ClassVar[Span] = (Since(V2025_11_25), Until(V2025_11_25))
+    span: ClassVar[wire.Span] = (Since(V2025_11_25), Until(V2025_11_25))
 
     ttl: int | None = None
     """For how many milliseconds the result should be kept."""
 
 
-class Tool(Named, kw_only=True):
+class Tool(wire.Named, kw_only=True):
     """One entry of `tools/list`.
 
     The model calls it by its name: it should be 1 to 128 of ``A-Z a-z 0-9 _ - .``, and unique on the server.
@@ -72,20 +71,20 @@ class Tool(Named, kw_only=True):
     """How it may be called."""
 
 
-class ListToolsResult(PageResult, kw_only=True):
+class ListToolsResult(wire.PageResult, kw_only=True):
     """The result of `tools/list`."""
 
     tools: list[Tool]
     """This page of them."""
 
 
-class CallToolParams(RetryParams, kw_only=True):
+class CallToolParams(wire.RetryParams, kw_only=True):
     """Params of `tools/call`."""
 
     name: str
     """Which tool."""
 
-    arguments: MaybeRaw = None
+    arguments: jsonrpc.MaybeRaw = None
     """Its arguments, not yet read."""
 
     task: Annotated[TaskMetadata | None, Since(V2025_11_25), Until(V2025_11_25)] = None
@@ -93,13 +92,13 @@ class CallToolParams(RetryParams, kw_only=True):
 
     def __post_init__(self) -> None:
         """Read null as absent."""
-        if self.meta is not None and self.meta == NULL:
+        if self.meta is not None and self.meta == jsonrpc.NULL:
             self.meta = None
-        if self.arguments is not None and self.arguments == NULL:
+        if self.arguments is not None and self.arguments == jsonrpc.NULL:
             self.arguments = None
 
 
-class CallToolResult(Result, kw_only=True):
+class CallToolResult(wire.Result, kw_only=True):
     """The result of `tools/call`."""
 
     assumed: ClassVar[dict[str, Raw]] = {"content": Raw(b"[]")}
@@ -119,5 +118,5 @@ class CallToolResult(Result, kw_only=True):
         return "\n".join(block.text for block in self.content if isinstance(block, TextContent))
 
 
-TOOLS_LIST = Method(name="tools/list", params=PageParams, result=ListToolsResult)
+TOOLS_LIST = Method(name="tools/list", params=wire.PageParams, result=ListToolsResult)
 TOOLS_CALL = Method(name="tools/call", params=CallToolParams, result=CallToolResult, may_ask=True, named_by="name")

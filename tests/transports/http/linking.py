@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from splice.errors import MethodNotFound
-from splice.protocol.jsonrpc import Notification, Request, Response, Success, failure, raw
+from splice.protocol.jsonrpc import MAX_MESSAGE_BYTES, Notification, Request, Response, Success, failure, raw
 from splice.protocol.versions import FACTS, LATEST_HANDSHAKE
 from splice.transports.base import Outgoing
 from splice.transports.http.link import HTTPLink
@@ -36,10 +36,14 @@ class Listener:
 
 @asynccontextmanager
 async def linked(
-    handler: Handler, *, headers: dict[str, str] | None = None, receiver: Any = None, **options: Any
+    handler: Handler,
+    *,
+    headers: dict[str, str] | None = None,
+    receiver: Any = None,
+    max_message: int = MAX_MESSAGE_BYTES,
 ) -> AsyncGenerator[tuple[HTTPLink, RawServer]]:
     async with raw_server(handler) as server:
-        link = HTTPLink(server.url, headers or {}, Listener() if receiver is None else receiver, **options)
+        link = HTTPLink(server.url, headers or {}, Listener() if receiver is None else receiver, max_message)
         try:
             yield link, server
         finally:

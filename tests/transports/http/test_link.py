@@ -8,7 +8,7 @@ import uvloop
 
 from splice.errors import ConnectFailed, ConnectionClosed, HTTPRefused, LocalProtocolError, RemoteProtocolError
 from splice.protocol import completion, jsonrpc, lifecycle, prompts, resources, tools
-from splice.protocol.jsonrpc import Failure, Notification, Success
+from splice.protocol.jsonrpc import MAX_MESSAGE_BYTES, Failure, Notification, Success
 from splice.protocol.methods import Method
 from splice.protocol.versions import FACTS, LATEST_MODERN, V2024_11_05, V2025_03_26, VERSIONS, Facts
 from splice.rules.exchanges import REPEATABLE
@@ -200,7 +200,7 @@ async def test_what_is_too_large_is_not_sent(monkeypatch: pytest.MonkeyPatch) ->
 async def test_nobody_listens() -> None:
     async with raw_server(lambda visit: visit.reply(200)) as server:
         pass
-    link = HTTPLink(server.url, {}, Listener())
+    link = HTTPLink(server.url, {}, Listener(), MAX_MESSAGE_BYTES)
     with pytest.raises(ConnectFailed, match=rf"Cannot connect to {server.url}: nothing listens at 127\.0\.0\.1:"):
         await exchange(link)
     await link.close()
@@ -209,7 +209,7 @@ async def test_nobody_listens() -> None:
 @pytest.mark.parametrize("url", ["nonsense", "ftp://h/", "file:///etc/passwd"])
 def test_only_http_urls_are_taken(url: str) -> None:
     with pytest.raises(ValueError, match="not an HTTP URL"):
-        HTTPLink(url, {}, Listener())
+        HTTPLink(url, {}, Listener(), MAX_MESSAGE_BYTES)
 
 
 @pytest.mark.parametrize(

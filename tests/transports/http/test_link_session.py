@@ -319,6 +319,21 @@ async def test_the_get_stream_is_reopened_after_its_last_event(busy: int) -> Non
         assert [each.get("last-event-id") for each in headers] == [None, "e1", "e1", "e3"]
 
 
+async def test_the_size_of_a_message_is_bounded_on_the_get_stream_too() -> None:
+    class Talking(SessionServer):
+        async def get(self, visit: Visit) -> None:
+            await visit.begin_stream()
+            await visit.event({"method": "small"})
+            await visit.event({"method": "large", "params": {"text": "x" * 2000}})
+            await visit.event({"method": "behind"})
+
+    listener = Listener()
+    async with linked(Talking(), receiver=listener, max_message=1000) as (link, server):
+        await handshake(link)
+        await until(lambda: len(server.seen("GET")) > 1)
+        assert set(listener.hear) == {"small"}
+
+
 async def test_a_get_stream_that_always_breaks_is_given_up() -> None:
     class Breaking(SessionServer):
         async def get(self, visit: Visit) -> None:

@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 
 from splice.errors import ConnectionClosed
+from splice.rules.http.origins import Refusal
 from splice.rules.http.sse import Decoder
+from splice.stores.memory import MemoryStore
 from splice.transports.http import stream as streams
-from splice.transports.http.logs import Log, Logs
+from splice.transports.http.logs import KEEP_SECONDS, Log, Logs
 from splice.transports.http.stream import EventStream, PushStream
 from splice.transports.http.visits import Reply
 from support.waiting import settle
@@ -29,6 +31,11 @@ class Client:
     @property
     def body(self) -> bytes:
         return b"".join(message.get("body", b"") for message in self.sent)
+
+
+def finish(stream: EventStream) -> None:
+    with stream:
+        """Nothing more is sent."""
 
 
 # Without a log.
@@ -63,10 +70,10 @@ async def test_without_a_log_the_stream_is_lost_with_its_reply() -> None:
 
     waiting = [asyncio.create_task(waits()) for _ in range(2)]
     await settle()
-    stream.detach()
+    stream.detach(Client().reply)
     assert not stream.lost, "the reply is still there"
     client.reply.lose()
-    stream.detach()
+    stream.detach(client.reply)
     for task in waiting:
         assert "client closed" in await within(task)
     assert stream.lost
@@ -112,7 +119,7 @@ async def test_events_are_kept_and_have_ids(primes: bool) -> None:
 async def test_a_response_that_comes_first_is_not_kept() -> None:
     client, log, stream = logged()
     await stream.respond(b"{}")
-    stream.finish()
+    finish(stream)
     assert (client.body, log.name, log.logs.live) == (b"{}", "", {})
 
 
@@ -127,7 +134,7 @@ async def test_a_stream_goes_on_where_another_reply_broke_off() -> None:
     second, third = Client(), Client()
     await stream.send(b"1")
     first.reply.lose()
-    stream.detach()
+    stream.detach(first.reply)
     assert not stream.lost
     await stream.send(b"2")
     carrying = asyncio.create_task(stream.carry(second.reply, at(log, 1)))
@@ -137,7 +144,7 @@ async def test_a_stream_goes_on_where_another_reply_broke_off() -> None:
     again = asyncio.create_task(stream.carry(third.reply, at(log, 3)))
     await within(carrying)
     await stream.respond(b"4")
-    stream.finish()
+    finish(stream)
     await within(again)
     found = [[event.data for event in Decoder().feed(client.body)] for client in (first, second, third)]
     assert found == [[b"", b"1"], [b"1", b"2", b"3"], [b"3", b"4"]]
@@ -155,7 +162,7 @@ async def test_a_dead_reply_whose_client_came_back_is_dropped() -> None:
     carrying = asyncio.create_task(stream.carry(second.reply, at(log, 2)))
     await settle()
     assert first.sent[-1]["more_body"] is False
-    stream.detach()  # its connection is noticed to be lost: not the one that carries the stream now
+    stream.detach(first.reply)  # its connection is noticed to be lost: not the one that carries the stream now
     assert stream.reply is second.reply
     await stream.respond(None)
     await within(carrying)
@@ -196,12 +203,25 @@ async def test_a_client_that_left_before_it_could_be_watched_is_absent(monkeypat
         await within(asyncio.Event().wait())
 
 
+async def test_a_client_that_was_refused_is_absent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streams, "ABSENT_SECONDS", 0.01)
+    now = [0.0]
+    _, log, stream = logged(logs=Logs(MemoryStore(clock=lambda: now[0])))
+    await stream.send(b"1")
+    now[0] = 2 * KEEP_SECONDS
+    await stream.send(b"2")
+    with pytest.raises(Refusal):
+        await stream.carry(Client().reply, at(log, 1))
+    with pytest.raises(ConnectionClosed), stream.needed():
+        await within(asyncio.Event().wait())
+
+
 async def test_nothing_comes_behind_the_response() -> None:
     client, log, stream = logged()
     await stream.send(b"1")
     await stream.respond(b"2")
     await stream.send(b"late")
-    stream.finish()
+    finish(stream)
     await stream.send(b"later")
     assert [value for _, value in await log.read(1)] == [b"+1", b".2"]
     assert [event.data for event in Decoder().feed(client.body)] == [b"", b"1", b"2"]
@@ -211,7 +231,7 @@ async def test_nothing_comes_behind_the_response() -> None:
 async def test_what_nobody_writes_any_more_is_answered_with_an_error() -> None:
     _, log, stream = logged()
     await stream.send(b"1")
-    stream.finish()
+    finish(stream)
     late = Client()
     await within(EventStream().carry(late.reply, at(log, 2)))
     (answer,) = [json.loads(event.data) for event in Decoder().feed(late.body)]
@@ -231,20 +251,20 @@ async def test_a_client_that_comes_back_in_time_may_be_asked(monkeypatch: pytest
     for _ in range(2):
         await settle()
         client.reply.lose()
-        stream.detach()
+        stream.detach(client.reply)
         client = Client()
         carrying = asyncio.create_task(stream.carry(client.reply, at(log, 1)))
     await asyncio.sleep(0.04)
     assert not waiting.done()
     client.reply.lose()
-    stream.detach()
+    stream.detach(client.reply)
     with pytest.raises(ConnectionClosed):
         await within(waiting)
     await within(carrying)
     again = asyncio.create_task(stream.carry(Client().reply, at(log, 1)))
     await settle()
     assert not stream.lost
-    stream.finish()
+    finish(stream)
     await within(again)
 
 
@@ -263,7 +283,7 @@ async def test_what_is_pushed_waits_for_a_reader(monkeypatch: pytest.MonkeyPatch
     await settle()
     assert client.body.endswith(b"data: 4\n\n")
     client.reply.lose()
-    stream.detach()
+    stream.detach(client.reply)
     await within(carrying)
     assert not stream.lost
 
@@ -273,7 +293,7 @@ async def test_a_reader_that_comes_at_once_is_not_mistaken_for_the_one_before() 
     carrying = asyncio.create_task(stream.open(first.reply))
     await settle()
     first.reply.lose()
-    stream.detach()
+    stream.detach(first.reply)
     again = asyncio.create_task(stream.open(second.reply))
     await within(carrying)
     await settle()
@@ -289,7 +309,7 @@ async def test_a_reader_that_comes_at_once_is_not_mistaken_for_the_one_before() 
 async def test_a_client_that_left_before_its_stream_was_attached_is_not_waited_for() -> None:
     stream, client = PushStream(), Client()
     client.reply.lose()
-    stream.detach()
+    stream.detach(client.reply)
     await within(stream.open(client.reply))
 
 
@@ -304,7 +324,7 @@ async def test_of_several_readers_the_newest_gets_what_is_pushed(leaving: str) -
     await settle()
     left = clients[leaving == "newer"]
     left.reply.lose()
-    stream.detach()
+    stream.detach(left.reply)
     stream.push(b"2")
     await settle()
     others = {"older": (b"", b"data: 1\n\ndata: 2\n\n"), "newer": (b"data: 2\n\n", b"data: 1\n\n")}

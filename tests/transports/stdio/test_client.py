@@ -124,7 +124,7 @@ Call = Callable[..., Awaitable[Any]]
 async def child(
     source: str = SERVER, receiver: Receiver | None = None, max_message: int = MAX_ANSWER_BYTES, **options: Any
 ) -> AsyncIterator[StdioLink]:
-    link = StdioLink("fake", receiver or Taking(), max_message=max_message)
+    link = StdioLink("fake", receiver or Taking(), None, max_message)
     await link.start([sys.executable, "-I", "-S", "-c", source], **options)
     try:
         yield link
@@ -198,7 +198,7 @@ async def test_only_a_little_of_our_environment_is_inherited(monkeypatch: pytest
 @pytest.mark.parametrize("command", ["/no/such/program", "nul\0byte"])
 async def test_a_program_that_cannot_be_started(command: str) -> None:
     with pytest.raises(ConnectionClosed, match="Cannot start"):
-        await StdioLink("fake", Taking()).start([command])
+        await StdioLink("fake", Taking(), None, MAX_ANSWER_BYTES).start([command])
 
 
 @pytest.mark.parametrize(
@@ -381,7 +381,7 @@ async def test_a_child_that_does_not_read_makes_writers_wait() -> None:
 async def test_closing_tells_the_server_that_nobody_waits_any_more(tmp_path: Path) -> None:
     source = "import sys; open(sys.argv[1], 'w').write(sys.stdin.read())"
     target = tmp_path / "heard"
-    link = StdioLink("fake", Taking())
+    link = StdioLink("fake", Taking(), None, MAX_ANSWER_BYTES)
     await link.start([sys.executable, "-I", "-S", "-c", source, str(target)])
     waiting = asyncio.ensure_future(exchange(link, "slow"))
     await asyncio.sleep(0)
@@ -471,7 +471,7 @@ def test_signals_to_a_group_that_is_gone_are_fine() -> None:
 async def test_the_end_of_stderr_is_kept_and_told_without_its_blank_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stdio, "STDERR_BYTES", 10)
     monkeypatch.setattr(StdioLink, "_transport", SimpleNamespace(get_returncode=lambda: 3), raising=False)
-    link = StdioLink("fake", Taking())
+    link = StdioLink("fake", Taking(), None, MAX_ANSWER_BYTES)
     for number in range(100):
         link.pipe_data_received(2, b"%02d\n" % number)
     assert link.errors == b"\n97\n98\n99\n"

@@ -1,4 +1,4 @@
-"""Who may call an HTTP server: the Host and Origin headers it welcomes; and how a caller is refused.
+"""Who may call an HTTP server, and with what: the Host and Origin headers it welcomes; how a caller is refused.
 
 A web page can make the user's browser talk to a server on the same machine, under a host name of its own that
 points there (DNS rebinding). Both headers tell; they are parsed and compared whole, never by prefix. Unless told
@@ -14,7 +14,7 @@ from ipaddress import ip_address
 from typing import TypeAlias
 
 from splice import errors
-from splice.rules.http.headers import Headers
+from splice.rules.http.headers import EVENT_STREAM, JSON, Headers, accepts, is_json
 
 Authority: TypeAlias = tuple[str, int | None]
 """A host in lower case, and its port if one is given."""
@@ -43,6 +43,17 @@ class Refusal(Exception):  # an answer, not a failure
         self.status = status
         self.error = error
         self.headers = headers
+
+
+@lru_cache(maxsize=64)
+def check_content(content_type: bytes | None, encoding: bytes | None, accept: bytes | None) -> None:
+    """Check what the headers say of a body and of its answer. Raises `Refusal`; what is fine is remembered."""
+    if not is_json(content_type):
+        raise Refusal(415, errors.InvalidRequest(f"POST needs `Content-Type: {JSON}`, in UTF-8"))
+    if encoding not in (None, b"identity"):
+        raise Refusal(415, errors.InvalidRequest("The body must not be compressed"))
+    if not accepts(accept, JSON, EVENT_STREAM):
+        raise Refusal(406, errors.InvalidRequest(f"POST needs `Accept: {JSON}, {EVENT_STREAM}`"))
 
 
 class Origins:

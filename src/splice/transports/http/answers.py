@@ -45,8 +45,6 @@ class Reading(Struct):
     """The request whose response the answer brings."""
     batches: bool = False
     """It may hold batches of messages."""
-    max_message: int = sse.MAX_EVENT_BYTES
-    """The size of the largest event, in bytes."""
     first: Callable[[sse.Event], None] | None = None
     """Takes the first event, whatever it is."""
     discredit: Callable[[jsonrpc.BadMessage], bool] = lambda _: False
@@ -101,7 +99,7 @@ class Reading(Struct):
 
         Raises `RemoteProtocolError` as `read` does, and for an event that is too large.
         """
-        decoder = sse.Decoder(self.max_message)
+        decoder = sse.Decoder(response.max_message)
         if response.header("content-encoding") is not None:  # a few bytes could keep the event loop busy for long
             raise RemoteProtocolError("The event stream is compressed, which was not asked for")
         before, last = frozenset(self.seen), ""

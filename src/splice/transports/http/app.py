@@ -8,30 +8,19 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stream
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Sequence
-from functools import lru_cache
+from collections.abc import Sequence
+from functools import lru_cache, partial
 from typing import Annotated, Any, TypeAlias, TypedDict, Unpack, cast
 
 from splice.errors import InternalError, InvalidParams, InvalidRequest, RPCError
-from splice.protocol import jsonrpc, methods
-from splice.protocol.lifecycle import META_PROTOCOL_VERSION
+from splice.protocol import jsonrpc, lifecycle, methods
 from splice.rules import eras
 from splice.rules.http import sse
-from splice.rules.http.headers import (
-    EVENT_STREAM,
-    JSON,
-    Headers,
-    accepts,
-    check_standard_headers,
-    is_json,
-    named_version,
-)
-from splice.rules.http.origins import Origins, Refusal, status_of
+from splice.rules.http.headers import Headers, check_standard_headers, named_version
+from splice.rules.http.origins import Origins, Refusal, check_content, status_of
 from splice.rules.options import Option, checked, option_table
 from splice.transports import base, channel
-from splice.transports.http import routes, visits
-from splice.transports.http.sessions import MAX_SESSIONS, SessionLeg
-from splice.transports.http.sse_server import SSE_PATH, SSELeg
+from splice.transports.http import routes, sessions, sse_server, visits
 
 MAX_BODY_BYTES = 4 * 1024 * 1024
 """The largest request body taken, unless told otherwise."""
@@ -45,20 +34,18 @@ PRINCIPAL = "splice.principal"
 
 log = logging.getLogger("splice.transport")
 
-Work: TypeAlias = Coroutine[Any, Any, None]
-"""Answers an HTTP request."""
+Target: TypeAlias = routes.Route | sse_server.SSELeg | None
+"""What a request is for; None: the endpoint itself."""
 
-_LIST = (list, tuple, set, frozenset)
+_listed = partial(Option, (list, tuple, set, frozenset))
 
 
 class HTTPOptions(TypedDict, total=False):
     """How an endpoint differs from the default."""
 
-    allowed_hosts: Annotated[Sequence[str] | None, Option(_LIST, "a list of names, such as ['mcp.example.com']")]
+    allowed_hosts: Annotated[Sequence[str] | None, _listed("a list of names, such as ['mcp.example.com']")]
     """Which Host headers are welcome, `name` or `name:port`; by default those of this machine."""
-    allowed_origins: Annotated[
-        Sequence[str] | None, Option(_LIST, "a list of origins, such as ['https://example.com']")
-    ]
+    allowed_origins: Annotated[Sequence[str] | None, _listed("a list of origins, such as ['https://example.com']")]
     """Which Origin headers are welcome, `scheme://host[:port]`; by default pages of the allowed hosts."""
     json_response: Annotated[bool, Option(bool, "True or False")]
     """Answer the requests of sessions with JSON only, never with a stream."""
@@ -78,7 +65,7 @@ class ListenOptions(HTTPOptions, total=False):
     """Options of an endpoint that listens on a port of its own."""
 
     host: Annotated[
-        str, Option(str, "a name or an address, such as '127.0.0.1'", lambda host: host and "/" not in host)
+        str, Option(str, "a name or an address, such as '127.0.0.1'", lambda name: name and "/" not in name)
     ]
     """The address to listen on, 127.0.0.1 by default. One beyond this machine needs `allowed_hosts`."""
     port: Annotated[int, Option(int, "a number up to 65535; 0 means any free one", lambda port: 0 <= port < 65536)]
@@ -103,11 +90,11 @@ class HTTPApp:
             raise ValueError(f"path={path!r} is that of a route already: it would never be reached")
         self._visits = visits.Visits(self.stop)
         plain, stateless = given.get("json_response", False), given.get("stateless", False)
-        limit = given.get("max_sessions", MAX_SESSIONS)
-        self._leg = SessionLeg(service, limit, plain=plain, stateless=stateless)
-        self._sse = SSELeg(service, limit) if given.get("sse", False) else None
-        if self._sse is not None and SSE_PATH in (self._path, *service.routes):
-            raise ValueError(f"sse=True takes {SSE_PATH}, which is that of the endpoint or of a route already")
+        limit = given.get("max_sessions", sessions.MAX_SESSIONS)
+        self._leg = sessions.SessionLeg(service, limit, plain=plain, stateless=stateless)
+        self._sse = sse_server.SSELeg(service, limit) if given.get("sse", False) else None
+        if self._sse is not None and sse_server.SSE_PATH in (self._path, *service.routes):
+            raise ValueError(f"sse=True takes {sse_server.SSE_PATH}, which the endpoint or a route has already")
         self._stopping: asyncio.Task[None] | None = None
 
     async def __call__(self, scope: visits.Scope, receive: visits.Receive, send: visits.Send) -> None:
@@ -147,37 +134,36 @@ class HTTPApp:
 
     async def _stop(self, drain_seconds: float) -> None:
         await self._service.drain()
-        sessions = self._leg.sessions
-        for session in sessions.all.values():
+        kept = self._leg.sessions
+        for session in kept.all.values():
             session.stream.lose()
         if self._sse is not None:
             await self._sse.stop(drain_seconds)
         await self._visits.drain(drain_seconds)
-        for session in list(sessions.all.values()):
-            sessions.remove(session)
+        for session in list(kept.all.values()):
+            kept.remove(session)
         await self._visits.background.close()
         await self._service.close()
 
-    def _check(self, scope: visits.Scope, headers: Headers) -> routes.Route | SSELeg | None:
-        """Check what there is before the body. None: the request is for the endpoint. Raises `Refusal`."""
+    def _check(self, scope: visits.Scope, headers: Headers) -> Target:
+        """Check what there is before the body. Raises `Refusal`."""
         self._origins.check(headers)
         if self._stopping is not None:
             raise visits.shutting_down()
         root: str = scope.get("root_path", "")
-        leg: SSELeg | None = None
+        found: Target = None
         if root or scope["path"] != self._path:
             path = scope["path"].removeprefix(root).rstrip("/") or "/"
-            route: routes.Route | None = self._service.routes.get(path)
-            if route is not None:
-                return route
-            if path == SSE_PATH:
-                leg = self._sse
-            if leg is None and self._path not in (None, path):
+            if (route := self._service.routes.get(path)) is not None:
+                return cast("Target", route)
+            if path == sse_server.SSE_PATH:
+                found = self._sse
+            if found is None and self._path not in (None, path):
                 raise Refusal(404, InvalidRequest(f"There is nothing here; the MCP endpoint is {root}{self._path}"))
         if scope["method"] == "POST":
             raw = headers.raw
-            _check_content(raw(b"content-type"), raw(b"content-encoding"), raw(b"accept"))
-        return leg
+            check_content(raw(b"content-type"), raw(b"content-encoding"), raw(b"accept"))
+        return found
 
     async def _receive(self, visit: visits.Visit, headers: Headers) -> bytes:
         """Receive the body. Raises `Refusal` (413) when it is too large.
@@ -210,7 +196,7 @@ class HTTPApp:
     def _too_large(self) -> Refusal:
         return Refusal(413, InvalidRequest(f"The body is larger than {self._max_body} bytes"), [visits.CLOSE])
 
-    def _choose(self, route: routes.Route | SSELeg | None, body: bytes, headers: Headers, visit: visits.Visit) -> Work:
+    def _choose(self, route: Target, body: bytes, headers: Headers, visit: visits.Visit) -> visits.Work:
         """Choose what answers a request. Raises `Refusal` and `RPCError`."""
         if isinstance(route, routes.Route):
             visit.state = "passing"
@@ -229,7 +215,7 @@ class HTTPApp:
         allow = b"POST" if only_post else b"GET, POST, DELETE"
         raise Refusal(405, InvalidRequest(f"{method} has no meaning here"), [(b"allow", allow)])
 
-    def _post(self, body: bytes, headers: Headers, sender: base.Sender, visit: visits.Visit) -> Work:
+    def _post(self, body: bytes, headers: Headers, sender: base.Sender, visit: visits.Visit) -> visits.Work:
         """Choose who answers a POST."""
         is_alone = self._is_alone(headers)
         if jsonrpc.is_batch(body):
@@ -277,17 +263,6 @@ class HTTPApp:
             raise ValueError(f"cannot serve {scope['type']!r}")
 
 
-@lru_cache(maxsize=64)
-def _check_content(content_type: bytes | None, encoding: bytes | None, accept: bytes | None) -> None:
-    """Check what the headers say of a body and of its answer. Raises `Refusal`; what is fine is remembered."""
-    if not is_json(content_type):
-        raise Refusal(415, InvalidRequest(f"POST needs `Content-Type: {JSON}`, in UTF-8"))
-    if encoding not in (None, b"identity"):
-        raise Refusal(415, InvalidRequest("The body must not be compressed"))
-    if not accepts(accept, JSON, EVENT_STREAM):
-        raise Refusal(406, InvalidRequest(f"POST needs `Accept: {JSON}, {EVENT_STREAM}`"))
-
-
 class RequestExchange(base.Exchange):
     """A request that names its own version: one POST, which belongs to no session and ends with its reply.
 
@@ -304,7 +279,8 @@ class RequestExchange(base.Exchange):
     def confirm(self, version: str | None, row: methods.Method[Any, Any] | None, params: Any) -> None:
         """Compare the standard headers with the body. Raises `HeaderMismatch`, `InvalidParams` without a version."""
         if version is None:
-            raise InvalidParams(f"params._meta must carry {META_PROTOCOL_VERSION}, and MCP-Protocol-Version repeat it")
+            key = lifecycle.META_PROTOCOL_VERSION
+            raise InvalidParams(f"params._meta must carry {key}, and MCP-Protocol-Version repeat it")
         headers = cast("Headers", self.sender.headers)
         check_standard_headers(headers, version, self.request.method, None if row is None else row.name_in(params))
 

@@ -13,18 +13,14 @@ import logging
 import random
 import time
 from collections.abc import Callable, Mapping
+from typing import TypeAlias
 
 from splice.errors import ConnectionClosed, HTTPRefused, MCPError, RemoteProtocolError, SessionLost
-from splice.protocol.jsonrpc import Message, Notification, RequestId, Response
-from splice.protocol.notifications import CANCELLED
-from splice.protocol.versions import Facts
-from splice.rules.exchanges import cancellation
+from splice.protocol import jsonrpc, notifications, versions
+from splice.rules import exchanges
 from splice.rules.http import headers as http_headers
-from splice.transports.base import Receiver, Sender
-from splice.transports.channel import Channel, written
-from splice.transports.http import answers
-from splice.transports.http.fetch import Endpoint, HTTPResponse
-from splice.transports.tasks import Background
+from splice.transports import base, channel, tasks
+from splice.transports.http import answers, fetch
 
 STREAM_SECONDS = 0.5
 """How long to wait for the server to open the GET stream: what it sends there before would be lost."""
@@ -58,14 +54,15 @@ _RANDOM = random.SystemRandom()
 log = logging.getLogger("splice.client")
 
 
-class ClientSession:
-    """A session with the server at `endpoint`. `id` is None when the server has given it none.
+Lost: TypeAlias = Callable[[SessionLost], None]
+"""Is told when an answer to the server finds the session lost: what waits for a response will get none."""
 
-    `lost` is told when an answer to the server finds the session lost: what waits for a response will get none.
-    """
+
+class ClientSession:
+    """A session with the server at `endpoint`. `id` is None when the server has given it none."""
 
     def __init__(
-        self, endpoint: Endpoint, receiver: Receiver, lost: Callable[[SessionLost], None], id: str | None, facts: Facts
+        self, endpoint: fetch.Endpoint, receiver: base.Receiver, lost: Lost, id: str | None, facts: versions.Facts
     ) -> None:
         self._endpoint = endpoint
         self._hear = receiver.hear
@@ -76,9 +73,9 @@ class ClientSession:
             self._own[http_headers.SESSION_HEADER] = id
         self.headers: Mapping[str, str] = {**answers.TO_POST, **self._own}
         """The headers of every POST."""
-        sender = Sender(kind="http")
-        self._channel = Channel(self._send, lambda asked: receiver.answer(asked.request), receiver.hear, sender)
-        self._background = Background()
+        sender = base.Sender(kind="http")
+        self._channel = channel.Channel(self._send, lambda asked: receiver.answer(asked.request), receiver.hear, sender)
+        self._background = tasks.Background()
         self._opened = asyncio.Event()
 
     async def listen(self) -> None:
@@ -87,19 +84,18 @@ class ClientSession:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._opened.wait(), STREAM_SECONDS)
 
-    def check(self, response: HTTPResponse) -> None:
+    def check(self, response: fetch.HTTPResponse) -> None:
         """Leave a response that says that the server has forgotten the session, and raise `SessionLost`."""
         if response.status == 404 and http_headers.SESSION_HEADER in self.headers:
             self._own.pop(http_headers.SESSION_HEADER, None)  # there is none that could be ended
+            told = f"{self._endpoint.url} does not know the session any more: it lives in one process of the server"
+            remedy = "Several behind one URL need sticky routing, or no sessions (`stateless=True` in Splice)"
             with response:
-                raise SessionLost(
-                    f"{self._endpoint.url} does not know the session any more: it lives in one process of the "
-                    "server. Several behind one URL need sticky routing, or no sessions (`stateless=True` in Splice)"
-                )
+                raise SessionLost(f"{told}. {remedy}")
 
-    def cancel(self, id: RequestId, method: str, reason: str) -> None:
+    def cancel(self, id: jsonrpc.RequestId, method: str, reason: str) -> None:
         """Tell the server that nobody waits for a request any more, if closing its stream does not say so."""
-        note = cancellation(id, method, reason)
+        note = exchanges.cancellation(id, method, reason)
         if note is not None and not self._facts.closed_stream_cancels:
             self._send(note)
 
@@ -115,14 +111,14 @@ class ClientSession:
 
     # Streams.
 
-    async def resume(self, reading: answers.Reading) -> Response | None:
+    async def resume(self, reading: answers.Reading) -> jsonrpc.Response | None:
         """Go on with the stream of a request that broke; None when the server does not let us."""
         if not self._facts.resumable or not reading.last_event_id:
             return None
         await asyncio.sleep(_wait(reading, 0))
         return await self._get(reading, 1)
 
-    async def _get(self, reading: answers.Reading, failures: int = 0) -> Response | None:
+    async def _get(self, reading: answers.Reading, failures: int = 0) -> jsonrpc.Response | None:
         """GET a stream, again whenever it breaks; None when the server has none or stays away.
 
         One that gets further, or lasts for a while, is no failure.
@@ -137,7 +133,7 @@ class ClientSession:
             await asyncio.sleep(_wait(reading, failures))
             failures += 1
 
-    async def _get_once(self, reading: answers.Reading) -> tuple[Response | None, bool]:
+    async def _get_once(self, reading: answers.Reading) -> tuple[jsonrpc.Response | None, bool]:
         """GET a stream and read it. Returns the response, and whether it is worth another attempt."""
         headers = {**self._own, "Accept": http_headers.EVENT_STREAM}
         if reading.last_event_id:
@@ -157,34 +153,33 @@ class ClientSession:
             pass
         return None, True
 
-    async def take(self, message: Message) -> None:
+    async def take(self, message: jsonrpc.Message) -> None:
         """Act on a message that answers no request of ours."""
-        if isinstance(message, Notification) and message.method != CANCELLED.name:
+        if isinstance(message, jsonrpc.Notification) and message.method != notifications.CANCELLED.name:
             await self._hear(message)
         else:
             self._channel.take(message)
 
     # What nobody waits for.
 
-    def _send(self, message: Message) -> None:
+    def _send(self, message: jsonrpc.Message) -> None:
         """POST a message, unless too many are on their way: then it is dropped."""
         if len(self._background) < MAX_POSTS:
             self._background.start(self._post(message))
         else:
-            url = self._endpoint.url
-            answers.remark(f"{url} takes no messages: beyond {MAX_POSTS} on their way they are dropped")
+            answers.remark(f"{self._endpoint.url} takes no messages: beyond {MAX_POSTS} on their way they are dropped")
 
-    async def _post(self, message: Message) -> None:
+    async def _post(self, message: jsonrpc.Message) -> None:
         """POST a message; trouble is logged, and a lost answer ends what waits for it."""
         url = self._endpoint.url
         try:
             async with asyncio.timeout(POST_SECONDS):
-                with await self._endpoint.follow("POST", self.headers, written(message)) as response:
+                with await self._endpoint.follow("POST", self.headers, channel.written(message)) as response:
                     self.check(response)
                     await answers.refusal(url, response)
         except (MCPError, TimeoutError) as error:
             log.warning("could not send a message to %s: %s", url, str(error) or f"no answer within {POST_SECONDS:g} s")
-            if isinstance(error, SessionLost) and isinstance(message, Response):
+            if isinstance(error, SessionLost) and isinstance(message, jsonrpc.Response):
                 error.may_have_run = True
                 self._lost(error)
 

@@ -23,6 +23,7 @@ from aiohttp.client_proto import ResponseHandler
 from yarl import URL
 
 from splice.errors import ConnectFailed, ConnectionClosed, HTTPRefused, RemoteProtocolError
+from splice.protocol.jsonrpc import MAX_MESSAGE_BYTES
 from splice.protocol.uri import shown_url
 from splice.rules.http.origins import is_loopback
 
@@ -51,10 +52,13 @@ _FAILURES = (aiohttp.ClientError, OSError)
 class Endpoint:
     """One URL, and the connections to it. `headers` go out with every request. Belongs to one event loop.
 
+    `max_message` is the size of the largest message that a response may bring, in bytes.
+
     Raises `ValueError` for what is not an HTTP URL, and `ConnectFailed` for a proxy that is not an HTTP proxy.
     """
 
-    def __init__(self, url: str, headers: Mapping[str, str]) -> None:
+    def __init__(self, url: str, headers: Mapping[str, str], max_message: int = MAX_MESSAGE_BYTES) -> None:
+        self.max_message = max_message
         self.url, target = "this", URL()
         with contextlib.suppress(ValueError):
             self.url, target = shown_url(url), URL(url)
@@ -107,15 +111,13 @@ class Endpoint:
         """
         if self._session.closed:
             raise ConnectionClosed(f"The connection to {self.url} is closed")
-        data = BytesIO(body) if body is not None and len(body) > WHOLE_BYTES else body
+        url, data = url or self.target, BytesIO(body) if body is not None and len(body) > WHOLE_BYTES else body
         fields = {**self._headers, **headers}  # as headers of the session they would be shown to a proxy
         try:
-            response = await self._session.request(
-                method, url or self.target, headers=fields, data=data, allow_redirects=False
-            )
+            response = await self._session.request(method, url, headers=fields, data=data, allow_redirects=False)
         except _FAILURES as error:
             raise _failure(error, self.url) from error
-        return HTTPResponse(response, self.url)
+        return HTTPResponse(response, self)
 
     def _redirected(self, url: URL, response: "HTTPResponse") -> URL:
         location = response.header("location") or ""
@@ -153,11 +155,11 @@ class _Pool(aiohttp.TCPConnector):
 class HTTPResponse:
     """The status and the headers of a response; its body is still to be read. Leaving `with` lets go of it."""
 
-    __slots__ = ("_response", "_url", "status")
+    __slots__ = ("_response", "_url", "max_message", "status")
 
-    def __init__(self, response: aiohttp.ClientResponse, url: str) -> None:
+    def __init__(self, response: aiohttp.ClientResponse, endpoint: Endpoint) -> None:
         self._response = response
-        self._url = url
+        self._url, self.max_message = endpoint.url, endpoint.max_message
         self.status = response.status
 
     def __enter__(self) -> Self:
@@ -187,13 +189,12 @@ class HTTPResponse:
         except _FAILURES as error:
             raise _failure(error, self._url) from error
 
-    async def body(self, limit: int) -> bytes:
-        """Return the whole body. Raises `ConnectionClosed`, and `RemoteProtocolError` for more than `limit` bytes."""
-        body = await self.start(limit + 1)
+    async def body(self) -> bytes:
+        """Return the whole body. Raises `ConnectionClosed`, and `RemoteProtocolError` beyond `max_message` bytes."""
+        body, limit = await self.start(self.max_message + 1), self.max_message
         if len(body) > limit:
-            raise RemoteProtocolError(
-                f"{self._url} answered with more than {limit} bytes; Client(..., max_message=) sets it"
-            )
+            told = f"{self._url} answered with more than {limit} bytes"
+            raise RemoteProtocolError(f"{told}; Client(..., max_message=) sets it")
         return body
 
     async def start(self, limit: int) -> bytes:

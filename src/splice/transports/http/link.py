@@ -15,92 +15,80 @@ from collections.abc import Generator, Mapping
 from functools import partial
 
 from splice.errors import ConnectionClosed, HTTPRefused, MCPError, RemoteProtocolError
-from splice.protocol.jsonrpc import MAX_MESSAGE_BYTES, Failure, Message, Notification, Request, Response
-from splice.protocol.lifecycle import INITIALIZE
-from splice.protocol.notifications import CANCELLED
-from splice.protocol.versions import V2024_11_05, Facts
-from splice.rules import negotiation
-from splice.rules.exchanges import REPEATABLE
+from splice.protocol import jsonrpc, lifecycle, notifications, versions
+from splice.rules import exchanges, negotiation
 from splice.rules.http import headers as http_headers
-from splice.transports.base import Link, Outgoing, Receiver
-from splice.transports.channel import reason_of, written
+from splice.transports import base, channel, tasks
 from splice.transports.http import answers, fetch
 from splice.transports.http.client_session import ClientSession
 from splice.transports.http.sse_session import SSESession
-from splice.transports.tasks import Stretch, finish
 
 log = logging.getLogger("splice.client")
 
 
-class HTTPLink(Link):
-    """The way to the server at `url`. `headers` go out with every request, and to no other origin.
+class HTTPLink(base.Link):
+    """The way to the server at `url`. `headers` go out with every request, and to no other origin."""
 
-    `max_message` is the size of the largest message that a response may bring, in bytes.
-    """
-
-    def __init__(
-        self, url: str, headers: Mapping[str, str], receiver: Receiver, max_message: int = MAX_MESSAGE_BYTES
-    ) -> None:
-        self.endpoint = fetch.Endpoint(url, headers)
+    def __init__(self, url: str, headers: Mapping[str, str], receiver: base.Receiver, max_message: int) -> None:
+        self.endpoint = fetch.Endpoint(url, headers, max_message)
         self.receiver = receiver
-        self._max_message = max_message
-        self._facts: Facts | None = None
+        self._facts: versions.Facts | None = None
         self._offered_session: str | None = None
         self._session: ClientSession | None = None
-        self._older: SSESession | None = None
-        """The session over HTTP+SSE, if that is what the server speaks."""
-        self._running: set[Stretch] = set()
+        """Over HTTP+SSE, if that is what the server speaks."""
+        self._running: set[tasks.Stretch] = set()
         self._closing: asyncio.Task[None] | None = None
 
-    def agree(self, facts: Facts | None) -> None:
+    def agree(self, facts: versions.Facts | None) -> None:
         """Send what this version wants beside the body; None: only the body.
 
         The session of a version that has them is the one that the last response before the agreement named.
         """
         self._facts = facts
-        self._session = self._older
-        if self._session is None and facts is not None and not facts.mirrored_headers:
-            offered = self._offered_session
-            self._session = ClientSession(self.endpoint, self.receiver, self.end_running, offered, facts)
+        if isinstance(self._session, SSESession):
+            return
+        self._session = None
+        if facts is not None and not facts.mirrored_headers:
+            self._session = ClientSession(self.endpoint, self.receiver, self.end_running, self._offered_session, facts)
 
     async def listen(self) -> None:
         """Open the stream for what belongs to no request, where the version has one."""
-        if self._session is not None and self._older is None:
+        if self._session is not None:
             await self._session.listen()
 
-    async def exchange(self, outgoing: Outgoing) -> Response:
+    async def exchange(self, outgoing: base.Outgoing) -> jsonrpc.Response:
         """POST a request and wait for its response.
 
         Raises `ConnectionClosed`, `SessionLost`, `HTTPRefused` and `RemoteProtocolError`.
         """
         session = self._session
         headers = {**self._headers(outgoing.method, outgoing.name), **outgoing.mirrored}
-        body = written(Request(outgoing.id, outgoing.method, outgoing.params))
+        body = channel.written(jsonrpc.Request(outgoing.id, outgoing.method, outgoing.params))
         try:
             with self._sending():
-                if self._older is not None:
-                    return await self._older.exchange(outgoing)
-                with await self._post(headers, body, outgoing.method in REPEATABLE) as response:
+                if isinstance(session, SSESession):
+                    return await session.exchange(outgoing)
+                with await self._post(headers, body, outgoing.method in exchanges.REPEATABLE) as response:
                     return await self._read(outgoing, response)
         except HTTPRefused as refused:
-            if self._older is not None or outgoing.method != INITIALIZE.name:
+            if session is not None or outgoing.method != lifecycle.INITIALIZE.name:
                 raise
             return await self._fall_back(outgoing, refused)
         except asyncio.CancelledError as error:
             if session is not None and self._closing is None:
-                session.cancel(outgoing.id, outgoing.method, reason_of(error))
+                session.cancel(outgoing.id, outgoing.method, channel.reason_of(error))
             raise
 
-    async def notify(self, note: Notification) -> None:
+    async def notify(self, note: jsonrpc.Notification) -> None:
         """POST a notification. Raises as `exchange` does."""
-        with self._sending(), await self._post(self._headers(note.method, None), written(note)) as response:
+        with self._sending(), await self._post(self._headers(note.method, None), channel.written(note)) as response:
             await answers.refusal(self.endpoint.url, response)
 
     async def close(self) -> None:
         """End the session and close all connections, even while being cancelled."""
         if self._closing is None:
             self._closing = asyncio.get_running_loop().create_task(self._shut_down())
-        await finish(self._closing)
+        await tasks.finish(self._closing)
 
     def end_running(self, reason: ConnectionClosed) -> None:
         """Fail what waits for a response."""
@@ -127,7 +115,7 @@ class HTTPLink(Link):
         """Give up with `ConnectionClosed` when the link is closed meanwhile."""
         if self._closing is not None:
             raise ConnectionClosed(f"The connection to {self.endpoint.url} is closed")
-        with Stretch() as stretch:
+        with tasks.Stretch() as stretch:
             self._running.add(stretch)
             try:
                 yield
@@ -143,41 +131,41 @@ class HTTPLink(Link):
 
     # A server that refuses `initialize`.
 
-    async def _fall_back(self, outgoing: Outgoing, refused: HTTPRefused) -> Response:
+    async def _fall_back(self, outgoing: base.Outgoing, refused: HTTPRefused) -> jsonrpc.Response:
         """Try HTTP+SSE if the refusal may mean that. If it does not the refusal stands."""
-        failure: Failure | None = refused.response
+        failure: jsonrpc.Failure | None = refused.response
         verdict = negotiation.classify(failure or refused)
-        try:
-            if not 400 <= refused.status < 500 or not isinstance(verdict, negotiation.Handshake):
-                raise refused
-            await self._open_older(refused)
-        except HTTPRefused:
-            if failure is None or refused.status >= 500:
-                raise
-            return failure
-        return await self.exchange(outgoing)
+        if 400 <= refused.status < 500 and isinstance(verdict, negotiation.Handshake):
+            try:
+                self._session = await self._opened_older()
+            except MCPError as error:
+                if self._closing is not None:
+                    raise
+                told = f"{refused} (HTTP+SSE of {versions.V2024_11_05} was tried too: {error})"
+                refused = HTTPRefused(told, refused.status)
+            else:
+                return await self.exchange(outgoing)
+        if failure is None or refused.status >= 500:
+            raise refused
+        return failure
 
-    async def _open_older(self, refused: HTTPRefused) -> None:
-        self._session = older = SSESession(self.endpoint, self.receiver, self.end_running, self._max_message)
+    async def _opened_older(self) -> SSESession:
+        older = SSESession(self.endpoint, self.receiver, self.end_running)
         try:
             with self._sending():
                 await older.open()
-        except MCPError as error:
-            if self._closing is not None:
-                raise
-            self._session = None
+        except BaseException:
             await older.close()
-            told = f"{refused} (HTTP+SSE of {V2024_11_05} was tried too: {error})"
-            raise HTTPRefused(told, refused.status) from error
-        self._older = older
+            raise
+        return older
 
     # The body of a response.
 
-    async def _read(self, outgoing: Outgoing, response: fetch.HTTPResponse) -> Response:
+    async def _read(self, outgoing: base.Outgoing, response: fetch.HTTPResponse) -> jsonrpc.Response:
         url, facts, media = self.endpoint.url, self._facts, response.media_type
         refused = await answers.refusal(url, response, outgoing.id)
         if refused is not None:
-            if outgoing.method == INITIALIZE.name:
+            if outgoing.method == lifecycle.INITIALIZE.name:
                 raise HTTPRefused(f"{url} answered HTTP {response.status}", response.status, refused)
             return refused
         if facts is None:
@@ -185,9 +173,9 @@ class HTTPLink(Link):
             if session is not None and not http_headers.is_plain(session):
                 raise RemoteProtocolError(f"{url} gave a session id that is not visible ASCII: {session[:100]!a}")
         batches = facts is not None and facts.batches
-        reading = answers.Reading(partial(self._take, outgoing), outgoing.id, batches, self._max_message)
+        reading = answers.Reading(partial(self._take, outgoing), outgoing.id, batches)
         if "json" in media:
-            found = await reading.read(await response.body(self._max_message))
+            found = await reading.read(await response.body())
             if found is None:
                 raise RemoteProtocolError(f"{url} answered without the response to this request{reading.trouble}")
         elif media == http_headers.EVENT_STREAM:
@@ -200,11 +188,11 @@ class HTTPLink(Link):
             raise HTTPRefused(f"{url} answered HTTP {response.status} with content type {media!a}", response.status)
         return found
 
-    async def _take(self, outgoing: Outgoing, message: Message) -> Response | None:
+    async def _take(self, outgoing: base.Outgoing, message: jsonrpc.Message) -> jsonrpc.Response | None:
         """Act on a message in the answer to a request; return it if it is the response."""
-        if isinstance(message, Notification) and message.method != CANCELLED.name:
+        if isinstance(message, jsonrpc.Notification) and message.method != notifications.CANCELLED.name:
             await outgoing.hear(message)
-        elif isinstance(message, Response) and (message.id in (outgoing.id, None) or message.id == str(outgoing.id)):
+        elif isinstance(message, jsonrpc.Response) and message.id in (outgoing.id, str(outgoing.id), None):
             return message
         elif self._session is not None:
             await self._session.take(message)

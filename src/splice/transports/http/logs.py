@@ -77,7 +77,7 @@ class Logs:
 class Log:
     """The events of one stream. Without `requests` it is one of a session's own."""
 
-    __slots__ = ("_session", "cursor", "logs", "name", "requests")
+    __slots__ = ("_session", "cursor", "logs", "name", "requests", "stream")
 
     def __init__(self, logs: Logs, session: str, requests: Sequence[RequestId] = (), name: str = "") -> None:
         self.logs = logs
@@ -88,11 +88,15 @@ class Log:
         """Empty until it begins."""
         self.cursor = 0
         """The number of the last entry."""
+        self.stream: Any = None
+        """The `EventStream` that writes it, which is to be found among the live ones from the beginning to the end."""
 
     async def begin(self) -> str:
         """Begin the log, unless that was done. Returns the id of its first entry."""
         if not self.cursor:
             self.name = ("" if self.requests else "g") + os.urandom(12).hex()
+            if self.stream is not None:
+                self.logs.live[self.name] = self.stream
             await self._append(msgspec.json.encode((self._session, self.requests)))
         return f"{self.name}-1"
 
@@ -100,6 +104,10 @@ class Log:
         """Keep an event and return its id. None: the store fails, so that this event cannot be replayed."""
         await self.begin()
         return await self._append(flag + message)
+
+    def end(self) -> None:
+        """Note that nobody writes it any more."""
+        self.logs.live.pop(self.name, None)
 
     async def _append(self, value: bytes) -> str | None:
         self.cursor += 1

@@ -17,9 +17,7 @@ from time import monotonic
 from typing import Any, Self
 
 from splice.errors import ConnectionClosed, InternalError, InvalidParams, InvalidRequest, LocalProtocolError, RPCError
-from splice.protocol.jsonrpc import Message, Notification, Request, RequestId, Response, encode, failure, split_batch
-from splice.protocol.lifecycle import INITIALIZE
-from splice.protocol.versions import ASSUMED_VERSION
+from splice.protocol import jsonrpc, lifecycle, versions
 from splice.rules.http.headers import EVENT_STREAM, Headers, accepts, named_version
 from splice.rules.http.origins import Refusal
 from splice.rules.sessions import Session
@@ -58,7 +56,8 @@ class HTTPSession:
         self.stream = PushStream()
         """Carries what belongs to no request, over the newest GET that is open."""
         self.session = Session(id=id, principal=principal, push=push)
-        self.channel = Channel(push, sessions.serve, ignore, _SENDER)  # each POST hands over its notifications itself
+        # Each POST hands over its notifications itself.
+        self.channel = Channel(push, sessions.serve, ignore, _SENDER)
         self.used = 0.0
         """When it was last used, by `time.monotonic`."""
         self.useful = False
@@ -66,7 +65,7 @@ class HTTPSession:
         self.users = 0
         """How many HTTP requests are being answered in it."""
 
-    def _push(self, message: Message) -> None:
+    def _push(self, message: jsonrpc.Message) -> None:
         self.stream.push(self.sessions.write(message))
 
     def __enter__(self) -> Self:
@@ -99,7 +98,7 @@ class Sessions:
         self._limit = limit
         self._owned: Counter[str | None] = Counter()
         """How many each principal has."""
-        self._last: tuple[Message, bytes] | None = None
+        self._last: tuple[jsonrpc.Message, bytes] | None = None
 
     def open(self, principal: str | None) -> HTTPSession:
         """Make a session. Raises `Refusal` (503) when there are too many."""
@@ -133,7 +132,7 @@ class Sessions:
     def leave(self, session: HTTPSession) -> None:
         """Note that an HTTP request in a session ended. It ends too if it is not kept, or if `initialize` failed."""
         self._touch(session, monotonic())
-        if session.session.declared is None or session.session.id not in self.all:
+        if session.session.declared is None or not session.session.id:
             self.remove(session)
 
     def _touch(self, session: HTTPSession, now: float) -> None:
@@ -161,10 +160,10 @@ class Sessions:
             else:
                 self.remove(oldest)
 
-    def write(self, message: Message) -> bytes:
+    def write(self, message: jsonrpc.Message) -> bytes:
         """Write a message; the same one that goes to many sessions is written once."""
         if self._last is None or self._last[0] is not message:
-            self._last = (message, encode(message))
+            self._last = (message, jsonrpc.encode(message))
         return self._last[1]
 
 
@@ -173,17 +172,17 @@ class SessionExchange(ChannelExchange):
 
     __slots__ = ("_option", "_stream")
 
-    def __init__(self, session: HTTPSession, request: Request, sender: Sender, stream: EventStream) -> None:
+    def __init__(self, session: HTTPSession, request: jsonrpc.Request, sender: Sender, stream: EventStream) -> None:
         self.request, self.sender, self.channel = request, sender, session.channel
         self._option = session.sessions.option
         self._stream = stream
 
-    async def notify(self, note: Notification) -> None:
+    async def notify(self, note: jsonrpc.Notification) -> None:
         """Send a notification, unless the request is answered or cancelled."""
         if self.is_open:
             await self._send(note)
 
-    async def ask(self, method: str, params: Any) -> Response:
+    async def ask(self, method: str, params: Any) -> jsonrpc.Response:
         """Ask the client, and wait for its answer. Raises `ConnectionClosed` when it leaves the stream."""
         if self._option is not None:
             raise LocalProtocolError(f"The client cannot be asked: this server runs with {self._option}=True")
@@ -194,15 +193,15 @@ class SessionExchange(ChannelExchange):
         """Close the connection, if its client knows to come back for the rest."""
         await self._stream.close()
 
-    async def _send(self, message: Message) -> None:
-        await self._stream.send(encode(message))
+    async def _send(self, message: jsonrpc.Message) -> None:
+        await self._stream.send(jsonrpc.encode(message))
 
-    async def answer(self) -> Response | None:
+    async def answer(self) -> jsonrpc.Response | None:
         """Answer it as a part of a batch: what may not begin is answered too."""
         try:
             return await self.channel.answer(self)
         except RPCError as error:
-            return failure(self.request.id, error)
+            return jsonrpc.failure(self.request.id, error)
 
 
 class SessionLeg:
@@ -212,29 +211,25 @@ class SessionLeg:
         self.stateless = stateless
         self.sessions = Sessions(service, limit, "json_response" if plain else "stateless" if stateless else None)
         self._logs = Logs(service.store)
-        self._hear = service.hear
-        self._protocols = service.protocols
+        self._service = service
         self._plain = plain
 
-    async def post(self, message: Message, headers: Headers, sender: Sender, visit: Visit) -> None:
+    async def post(self, message: jsonrpc.Message, headers: Headers, sender: Sender, visit: Visit) -> None:
         """Answer one message."""
-        opens = isinstance(message, Request) and message.method == INITIALIZE.name
+        opens = isinstance(message, jsonrpc.Request) and message.method == lifecycle.INITIALIZE.name
         with self._session(headers, sender, opens=opens) as session:
-            if not isinstance(message, Request):
-                session.channel.take_other(message, partial(self._hear, sender=sender))
+            if not isinstance(message, jsonrpc.Request):
+                session.channel.take_other(message, partial(self._service.hear, sender=sender))
                 await visit.reply.accept()
                 return
             session.useful = session.session.declared is not None
             if opens and not self.stateless:
                 visit.reply.headers = [(b"mcp-session-id", session.session.id.encode())]
-            stream = self._stream(session, visit, [message.id])
-            try:
+            with self._stream(session, visit, [message.id]) as stream:
                 response = await session.channel.answer(SessionExchange(session, message, sender, stream))
                 if session.session.declared is None:
                     visit.reply.headers = ()
                 await stream.respond(None if response is None else written(response))
-            finally:
-                stream.finish()
 
     async def post_batch(self, body: bytes, headers: Headers, sender: Sender, visit: Visit) -> None:
         """Answer a batch, where the version has such: the requests in it run side by side.
@@ -244,16 +239,14 @@ class SessionLeg:
         with self._session(headers, sender) as session:
             if not session.session.batches:
                 raise InvalidRequest("Invalid request: the protocol version has no batches; send one message")
-            responses: list[Response] = []
-            requests = session.channel.take_batch(
-                split_batch(body), partial(self._hear, sender=sender), lambda bad: responses.append(bad.response())
-            )
+            responses: list[jsonrpc.Response] = []
+            texts, hear = jsonrpc.split_batch(body), partial(self._service.hear, sender=sender)
+            requests = session.channel.take_batch(texts, hear, lambda bad: responses.append(bad.response()))
             if not (requests or responses):
                 await visit.reply.accept()
                 return
             session.useful = True
-            stream = self._stream(session, visit, [each.id for each in requests])
-            try:
+            with self._stream(session, visit, [each.id for each in requests]) as stream:
                 exchanges = [SessionExchange(session, each, sender, stream) for each in requests]
                 answers = await asyncio.gather(*(exchange.answer() for exchange in exchanges))
                 messages = [written(each) for each in (*responses, *answers) if each is not None]
@@ -263,8 +256,6 @@ class SessionLeg:
                 for message in messages:
                     await stream.send(message)
                 await stream.respond(None)
-            finally:
-                stream.finish()
 
     async def get(self, headers: Headers, sender: Sender, visit: Visit) -> None:
         """Carry the session's own stream, for what belongs to no request, until the client leaves.
@@ -296,29 +287,30 @@ class SessionLeg:
 
     def _session(self, headers: Headers, sender: Sender, *, opens: bool = False) -> HTTPSession:
         """Find or open the session of a request, and name it in `sender`. Raises `Refusal`, `RPCError`."""
-        version = named_version(headers, self._protocols)
+        protocols = self._service.protocols
+        version = named_version(headers, protocols)
         id = headers.raw(b"mcp-session-id")
         if self.stateless:
             session = HTTPSession(self.sessions, "", sender.principal)
             if not opens:
-                version = version or ASSUMED_VERSION
-                if version not in self._protocols.handshake:
-                    raise self._protocols.unsupported(version)
+                version = version or versions.ASSUMED_VERSION
+                if version not in protocols.handshake:
+                    raise protocols.unsupported(version)
                 session.session.open(version)
         elif id is not None:
             session = self.sessions.enter(id.decode("latin-1"), sender.principal)
         elif opens:
             session = self.sessions.open(sender.principal)
         else:
-            raise InvalidParams(f"Mcp-Session-Id header missing: {self._protocols.opening}")
+            raise InvalidParams(f"Mcp-Session-Id header missing: {protocols.opening}")
         sender.session = session.session
         facts = session.session.facts
         if version is not None and facts is not None and version != facts.version:
             raise InvalidRequest(f"MCP-Protocol-Version is {version}, but this session has {facts.version}")
         return session
 
-    def _stream(self, session: HTTPSession, visit: Visit, ids: list[RequestId]) -> EventStream:
-        """Make the stream of a POST, to be finished. When its client leaves, the work goes on."""
+    def _stream(self, session: HTTPSession, visit: Visit, ids: list[jsonrpc.RequestId]) -> EventStream:
+        """Make the stream of a POST, to be entered. When its client leaves, the work goes on."""
         reply, facts = visit.reply, session.session.facts
         reply.plain = self._plain
         if facts is None or not facts.resumable or self._plain or self.stateless:

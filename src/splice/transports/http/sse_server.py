@@ -7,23 +7,18 @@ https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-w
 """
 
 import asyncio
-from collections.abc import Coroutine
 from functools import partial
-from typing import Any
 from urllib.parse import parse_qs, quote
 
 from splice.errors import InvalidRequest
-from splice.protocol.jsonrpc import Request, decode, is_batch
-from splice.rules.eras import names_its_version
+from splice.protocol import jsonrpc
+from splice.rules import eras
 from splice.rules.http.headers import EVENT_STREAM, Headers, accepts
 from splice.rules.http.origins import Refusal
 from splice.rules.http.sse import encode_event
-from splice.transports.base import Sender, Service
-from splice.transports.channel import written
-from splice.transports.http.sessions import SessionExchange, Sessions
+from splice.transports import base, channel, tasks
+from splice.transports.http import sessions, visits
 from splice.transports.http.stream import EventStream
-from splice.transports.http.visits import Scope, Visit
-from splice.transports.tasks import Background
 
 SSE_PATH = "/sse"
 """Where both are, from the root of the application on."""
@@ -32,14 +27,14 @@ SSE_PATH = "/sse"
 class SSELeg:
     """Answers the GETs and POSTs of this transport."""
 
-    def __init__(self, service: Service, limit: int) -> None:
-        self._sessions = Sessions(service, limit, None)
+    def __init__(self, service: base.Service, limit: int) -> None:
+        self._sessions = sessions.Sessions(service, limit, None)
         self._hear = service.hear
         self._streams: dict[str, EventStream] = {}
         """By the ids of the sessions."""
-        self._work = Background()
+        self._work = tasks.Background()
 
-    def answer(self, body: bytes, headers: Headers, sender: Sender, visit: Visit) -> Coroutine[Any, Any, None]:
+    def answer(self, body: bytes, headers: Headers, sender: base.Sender, visit: visits.Visit) -> visits.Work:
         """Choose what answers a request. Raises `Refusal`."""
         method = visit.reply.scope["method"]
         if method == "POST":
@@ -50,15 +45,15 @@ class SSELeg:
             raise Refusal(406, InvalidRequest(f"GET needs `Accept: {EVENT_STREAM}`"))
         return self._get(sender, visit)
 
-    async def _get(self, sender: Sender, visit: Visit) -> None:
+    async def _get(self, sender: base.Sender, visit: visits.Visit) -> None:
         session = self._sessions.open(sender.principal)
         session.users = 1  # as long as its stream is open
         id, reply = session.session.id, visit.reply
         self._streams[id] = stream = EventStream(reply)
 
-        def left() -> None:
-            stream.detach()
-            session.stream.detach()
+        def left(gone: visits.Reply) -> None:
+            stream.detach(gone)
+            session.stream.detach(gone)
 
         visit.detach = left
         try:
@@ -69,39 +64,39 @@ class SSELeg:
             self._sessions.remove(session)
         await reply.end()
 
-    async def _post(self, body: bytes, sender: Sender, visit: Visit) -> None:
+    async def _post(self, body: bytes, sender: base.Sender, visit: visits.Visit) -> None:
         query = parse_qs(visit.reply.scope.get("query_string", b"").decode("latin-1"))
         session = self._sessions.all.get(query.get("session_id", [""])[0])
         if session is None or session.session.principal != sender.principal:
             raise Refusal(404, InvalidRequest("Session not found: it ended with its stream; open one with GET"))
-        if is_batch(body):
+        if jsonrpc.is_batch(body):
             raise InvalidRequest("Invalid request: this transport has no batches; send one message")
-        message, sender.session = decode(body), session.session
-        if not isinstance(message, Request):
+        message, sender.session = jsonrpc.decode(body), session.session
+        if not isinstance(message, jsonrpc.Request):
             session.channel.take_other(message, partial(self._hear, sender=sender))
-        elif names_its_version(message.params):
+        elif eras.names_its_version(message.params):
             visit.id = message.id
             raise InvalidRequest("Invalid request: what names its own protocol version belongs to the other endpoint")
         else:
             stream = self._streams[session.session.id]
-            self._work.start(_answer(SessionExchange(session, message, sender, stream), stream))
+            self._work.start(_answer(sessions.SessionExchange(session, message, sender, stream), stream))
         await visit.reply.accept()
 
     async def stop(self, drain_seconds: float) -> None:
         """Let requests finish for a while, then end all streams."""
-        sessions = list(self._sessions.all.values())
-        await asyncio.gather(*(session.channel.drain(drain_seconds) for session in sessions))
-        for session in sessions:
+        present = list(self._sessions.all.values())
+        await asyncio.gather(*(session.channel.drain(drain_seconds) for session in present))
+        for session in present:
             session.stream.lose()
 
 
-async def _answer(exchange: SessionExchange, stream: EventStream) -> None:
+async def _answer(exchange: sessions.SessionExchange, stream: EventStream) -> None:
     response = await exchange.answer()
     if response is not None:
-        await stream.send(written(response))
+        await stream.send(channel.written(response))
 
 
-def _endpoint(scope: Scope, id: str) -> bytes:
+def _endpoint(scope: visits.Scope, id: str) -> bytes:
     """Write where to POST to: from the root of the host on, as some clients put no other URI together."""
     root: str = scope.get("root_path", "")
     return f"{quote(root)}{SSE_PATH}?session_id={id}".encode()

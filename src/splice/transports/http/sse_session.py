@@ -8,18 +8,15 @@ https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-w
 """
 
 import asyncio
-from collections.abc import Callable
 
 from yarl import URL
 
 from splice.errors import ConnectionClosed, HTTPRefused, MCPError, RemoteProtocolError, SessionLost
-from splice.protocol.jsonrpc import Message, Request, Response
-from splice.protocol.versions import FACTS, V2024_11_05
+from splice.protocol import jsonrpc, versions
 from splice.rules.http import headers, sse
-from splice.transports.base import Outgoing, Receiver
-from splice.transports.channel import written
+from splice.transports import base, channel
 from splice.transports.http import answers, fetch
-from splice.transports.http.client_session import ClientSession
+from splice.transports.http.client_session import ClientSession, Lost
 
 ENDPOINT_SECONDS = 10.0
 """How long the server may take to open the stream and to name the URL for messages."""
@@ -31,13 +28,9 @@ class SSESession(ClientSession):
     _url: URL
     """Where the stream is, after redirects."""
 
-    def __init__(
-        self, endpoint: fetch.Endpoint, receiver: Receiver, lost: Callable[[SessionLost], None], max_message: int
-    ) -> None:
-        super().__init__(endpoint, receiver, lost, None, FACTS[V2024_11_05])
-        self._reading = answers.Reading(
-            self.take, max_message=max_message, first=self._first, discredit=self._channel.discredit
-        )
+    def __init__(self, endpoint: fetch.Endpoint, receiver: base.Receiver, lost: Lost) -> None:
+        super().__init__(endpoint, receiver, lost, None, versions.FACTS[versions.V2024_11_05])
+        self._reading = answers.Reading(self.take, first=self._first, discredit=self._channel.discredit)
         self._ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         """Done when the URL for messages is known."""
 
@@ -49,15 +42,18 @@ class SSESession(ClientSession):
         except TimeoutError:
             raise RemoteProtocolError(f"no `endpoint` event came within {ENDPOINT_SECONDS:g} s") from None
 
-    async def exchange(self, outgoing: Outgoing) -> Response:
+    async def listen(self) -> None:
+        """Do nothing: it is open, or there would be no session."""
+
+    async def exchange(self, outgoing: base.Outgoing) -> jsonrpc.Response:
         """POST a request and wait for its response on the stream. Raises `SessionLost` when that had ended before."""
         if self._channel.gone is not None:
             raise SessionLost(str(self._channel.gone))
         return await self._channel.request(outgoing, self._deliver)
 
-    async def _deliver(self, message: Message) -> None:
-        if isinstance(message, Request):  # the link tells of a cancellation itself
-            with await self._endpoint.follow("POST", self.headers, written(message)) as response:
+    async def _deliver(self, message: jsonrpc.Message) -> None:
+        if isinstance(message, jsonrpc.Request):  # the link tells of a cancellation itself
+            with await self._endpoint.follow("POST", self.headers, channel.written(message)) as response:
                 await answers.refusal(self._endpoint.url, response)
 
     # The stream.
@@ -91,6 +87,6 @@ class SSESession(ClientSession):
         self._endpoint.target = target
         self._ready.set_result(None)
 
-    async def take(self, message: Message) -> None:
+    async def take(self, message: jsonrpc.Message) -> None:
         """Act on a message. What belongs to a request is not told apart by the stream it comes on."""
         self._channel.take(message)

@@ -10,9 +10,9 @@ https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resuma
 import asyncio
 from collections.abc import Generator
 from contextlib import contextmanager
+from typing import Self
 
 from splice.errors import ConnectionClosed
-from splice.rules.http.origins import Refusal
 from splice.rules.http.sse import encode_event
 from splice.transports.http.logs import LAST, Log
 from splice.transports.http.visits import Reply
@@ -29,7 +29,7 @@ RETRY = b"retry: 1000\n\n"
 
 
 class EventStream:
-    """The events that belong to one request, or to a batch.
+    """The events that belong to one request, or to a batch. It is entered by whoever answers, and ends with that.
 
     `primes`: the client can read an event without data, which tells it what to resume before anything was sent.
     """
@@ -48,28 +48,31 @@ class EventStream:
         self._absence: asyncio.TimerHandle | None = None
         """Gives the stream up when its client stays away."""
         self._needed: tuple[Stretch, ...] = ()
+        if log is not None:
+            log.stream = self
         if reply is not None and self._primes:
             reply.opening = self._prime
 
     async def send(self, message: bytes) -> None:
         """Send a message as an event, waiting while the client does not read. Without reader or log it is dropped."""
-        event = encode_event(message, id=await self._keep(message))
-        if self._more is None and self.reply is not None:
-            await self.reply.write(event)
+        id = None if self._log is None else await self._log.keep(message)
+        if self._more is not None:
+            self._more.set()
+        elif self.reply is not None:
+            await self.reply.write(encode_event(message, id=id))
 
     async def respond(self, message: bytes | None) -> None:
         """Send the response: as JSON if nothing was sent before, else as the last event. None: end without one."""
         log, self._log, event_id = self._log, None, None  # nothing may come behind it
-        self._end_absence()
         if log is not None and log.cursor:
             event_id = await log.keep(message or b"", LAST)
-            log.logs.live.pop(log.name, None)
+            log.end()
         if self._more is not None:
             self._more.set()
         elif self.reply is not None and message is None:
             await self.reply.end()
         elif self.reply is not None and message is not None:
-            await self.reply.respond(200, message, event_id=event_id)
+            await self.reply.respond(200, message, id=event_id)
 
     async def carry(self, reply: Reply, log: Log) -> None:
         """Send over `reply` what the stream's log has behind the cursor of `log`, and will have, up to its end.
@@ -80,41 +83,37 @@ class EventStream:
         self._end_absence()
         self.reply, self.lost, self._more = reply, False, self._more or asyncio.Event()
         self._more.set()  # to the reply before this one, if it reads the log too
-        if old is not None:
-            await supersede(old)
-        while self.reply is reply and not reply.closed:
-            self._more.clear()
-            is_live = log.name in log.logs.live
-            try:
+        try:
+            if old is not None:
+                await supersede(old)
+            while self.reply is reply and not reply.closed:
+                self._more.clear()
+                is_live = log.name in log.logs.live
                 entries = await log.events(after)
-            except Refusal:
-                if self.reply is reply:
-                    self._let_go()
-                raise
-            await reply.write(log.encoded(entries))
-            if entries:
-                after, value = entries[-1]
-                if value.startswith(LAST):
+                await reply.write(log.encoded(entries))
+                if entries:
+                    after, value = entries[-1]
+                    if value.startswith(LAST):
+                        return
+                elif is_live:
+                    await self._more.wait()
+                else:
+                    await reply.write(await log.farewell(after))
                     return
-            elif is_live:
-                await self._more.wait()
-            else:
-                await reply.write(await log.farewell(after))
-                return
-        self.detach()  # of a client that left before it was watched
+        finally:
+            self.detach(reply)
 
     async def close(self) -> None:
         """Close the connection; the client is to come back for the rest. Does nothing where it might not."""
-        if self._primes and self.reply is not None:
-            await self.reply.write(RETRY, more=False)
-            self.detach()
+        reply = self.reply
+        if self._primes and reply is not None:
+            await reply.write(RETRY, more=False)
+            self.detach(reply)
 
-    def detach(self) -> None:
-        """Let go of the reply if its client has left. Without a log the stream is lost with it."""
-        if self.reply is not None and self.reply.closed:
-            self._let_go()
-
-    def _let_go(self) -> None:
+    def detach(self, reply: Reply) -> None:
+        """Let go of a reply, unless another has taken over from it. Without a log the stream is lost with it."""
+        if self.reply is not reply:
+            return
         self.reply = None
         if self._more is not None:
             self._more.set()
@@ -133,12 +132,16 @@ class EventStream:
         for stretch in self._needed:
             stretch.end(_lost())
 
-    def finish(self) -> None:
+    def __enter__(self) -> Self:
+        """Begin to answer."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
         """Note that nothing more will be sent, not even a response."""
         self._end_absence()
         if self._log is not None:
-            self._log.logs.live.pop(self._log.name, None)
-        self._log = None
+            self._log.end()
+            self._log = None
         if self._more is not None:
             self._more.set()
         else:
@@ -157,29 +160,9 @@ class EventStream:
         finally:
             self._needed = tuple(each for each in self._needed if each is not stretch)
 
-    async def _keep(self, message: bytes) -> str | None:
-        """Keep an event where there is a log, and return its id."""
-        log = self._log
-        if log is None:
-            return None
-        id = await log.keep(message)
-        self._register(log)
-        if self._more is not None:
-            self._more.set()
-        return id
-
     async def _prime(self) -> bytes:
-        """Begin the log; returns the event that tells the client of it."""
-        log = self._log
-        if log is None:
-            return b""
-        id = await log.begin()
-        self._register(log)
-        return encode_event(b"", id=id)
-
-    def _register(self, log: Log) -> None:
-        if self._log is log:  # else it was answered meanwhile
-            log.logs.live[log.name] = self
+        """Begin the log, unless it has ended; returns the event that tells the client of it."""
+        return b"" if self._log is None else encode_event(b"", id=await self._log.begin())
 
 
 async def supersede(reply: Reply) -> None:
@@ -262,7 +245,7 @@ class PushStream:
         async with log.logs.lock:
             return b"".join([encode_event(message, id=await log.keep(message)) for message in waiting])
 
-    def detach(self) -> None:
+    def detach(self, _: Reply) -> None:
         """Let go of the replies whose clients have left. What is pushed waits for the next one."""
         self._notice()
 

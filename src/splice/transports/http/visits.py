@@ -33,7 +33,9 @@ ASGIMessage: TypeAlias = MutableMapping[str, Any]
 Scope: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[ASGIMessage]]
 Send: TypeAlias = Callable[[ASGIMessage], Awaitable[None]]
-HeaderList: TypeAlias = Sequence[tuple[bytes, bytes]]
+Fields: TypeAlias = Sequence[tuple[bytes, bytes]]
+Work: TypeAlias = Coroutine[Any, Any, None]
+"""Answers an HTTP request."""
 
 CONNECTION = "splice.connection"
 """The key in the ASGI scope under which our own listener puts the `Connection`."""
@@ -87,12 +89,10 @@ class Reply:
         """How often the clock has looked since something was sent."""
         self.opening: Callable[[], Awaitable[bytes]] | None = None
         """Gives the event that a stream begins with."""
-        self.headers: HeaderList = ()
+        self.headers: Fields = ()
         """Headers to send whatever the reply turns out to be."""
 
-    async def respond(
-        self, status: int, body: bytes, headers: HeaderList = (JSON_TYPE,), *, event_id: str | None = None
-    ) -> None:
+    async def respond(self, status: int, body: bytes, headers: Fields = (JSON_TYPE,), id: str | None = None) -> None:
         """Send the response and end: a body with this status, or the last event if the stream has begun."""
         if self.closed:
             return
@@ -100,7 +100,7 @@ class Reply:
         if self._lock is not None:
             async with self._lock:  # what is being sent comes first
                 if self.streaming:
-                    await self._put({"type": "http.response.body", "body": encode_event(body, id=event_id)})
+                    await self._put({"type": "http.response.body", "body": encode_event(body, id=id)})
                     return
         fields = [*headers, *self.headers]
         if body:
@@ -206,8 +206,8 @@ class Visit(Stretch):
         """The JSON-RPC id that an error must repeat, once it is known."""
         self.receive = receive
         self.reply = reply
-        self.detach: Callable[[], None] | None = None
-        """Called when the client leaves, while the work goes on; None: the work is ended."""
+        self.detach: Callable[[Reply], None] | None = None
+        """Told when the client leaves, while the work goes on; None: the work is ended."""
 
     def watch(self, background: Background) -> None:
         """Notice from now on when the client leaves. To be called once."""
@@ -234,7 +234,7 @@ class Visit(Stretch):
         if self.detach is None:
             self.end(Refusal(499, InvalidRequest("The client left")))
         else:
-            self.detach()
+            self.detach(self.reply)
 
     def close(self) -> None:
         """Watch the client no longer."""
@@ -247,7 +247,7 @@ class Visit(Stretch):
 class Visits:
     """All visits of an endpoint, and the clocks they share. `at_exit` is run when the web server is to exit."""
 
-    def __init__(self, at_exit: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    def __init__(self, at_exit: Callable[[], Work]) -> None:
         self.background = Background()
         self._at_exit = at_exit
         self._young: set[Visit] = set()

@@ -58,11 +58,7 @@ class StdioLink(LineChannel, asyncio.SubprocessProtocol, base.Link):
     _watching: asyncio.Task[None]
 
     def __init__(
-        self,
-        name: str,
-        receiver: base.Receiver,
-        on_stderr: Callable[[bytes], None] | None = None,
-        max_message: int = jsonrpc.MAX_ANSWER_BYTES,
+        self, name: str, receiver: base.Receiver, on_stderr: Callable[[bytes], None] | None, max_message: int
     ) -> None:
         sender = base.Sender(kind="stdio")
         super().__init__(self._write_out, lambda asked: receiver.answer(asked.request), receiver.hear, sender)
