@@ -119,7 +119,8 @@ def add_vitals(server: Server, store: memory.MemoryStore) -> None:
 
 
 if __name__ == "__main__":
-    logs.KEEP_SECONDS, memory.SWEEP_SECONDS = EVENTS_SECONDS, 0.0
+    logs.KEEP_SECONDS = logs.OPEN_SECONDS = EVENTS_SECONDS
+    memory.SWEEP_SECONDS = 0.0
     if len(sys.argv) > 1:
         build().run("http", port=int(sys.argv[1]))
     else:

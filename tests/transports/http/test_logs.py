@@ -64,8 +64,8 @@ async def test_a_log_is_gone_some_time_after_its_last_event() -> None:
     now = [0.0]
     logs = Logs(MemoryStore(clock=lambda: now[0]))
     log = await begun(logs, b"a")
-    now[0] += module.KEEP_SECONDS - 1
-    await log.keep(b"b")
+    now[0] += module.OPEN_SECONDS - 1
+    await log.keep(b"b", module.LAST)
     now[0] += module.KEEP_SECONDS - 1
     assert (await logs.find(MINE, f"{log.name}-2")).cursor == 2
     now[0] += 1

@@ -11,7 +11,7 @@ from splice.rules.http.origins import Refusal
 from splice.rules.http.sse import Decoder
 from splice.stores.memory import MemoryStore
 from splice.transports.http import stream as streams
-from splice.transports.http.logs import KEEP_SECONDS, Log, Logs
+from splice.transports.http.logs import OPEN_SECONDS, Log, Logs
 from splice.transports.http.stream import EventStream, PushStream
 from splice.transports.http.visits import Reply
 from support.waiting import settle
@@ -208,7 +208,7 @@ async def test_a_client_that_was_refused_is_absent(monkeypatch: pytest.MonkeyPat
     now = [0.0]
     _, log, stream = logged(logs=Logs(MemoryStore(clock=lambda: now[0])))
     await stream.send(b"1")
-    now[0] = 2 * KEEP_SECONDS
+    now[0] = 2 * OPEN_SECONDS
     await stream.send(b"2")
     with pytest.raises(Refusal):
         await stream.carry(Client().reply, at(log, 1))

@@ -26,6 +26,9 @@ from splice.stores.memory import MemoryStore
 KEEP_SECONDS = 300.0
 """How long a log lives after its last event."""
 
+OPEN_SECONDS = 3600.0
+"""How long one lives that waits for an answer and has been silent."""
+
 MAX_EVENTS = 20_000
 MAX_BYTES = 32 * 1024 * 1024
 """How much is kept in memory, of all streams of an endpoint. The log that was longest without an event goes first."""
@@ -112,8 +115,9 @@ class Log:
     async def _append(self, value: bytes) -> str | None:
         self.cursor += 1
         id = f"{self.name}-{self.cursor}"
+        seconds = OPEN_SECONDS if self.requests and not value.startswith(LAST) else KEEP_SECONDS
         try:
-            await self.logs.store.append(f"stream:{self.name}", self.cursor, value, ttl=KEEP_SECONDS)
+            await self.logs.store.append(f"stream:{self.name}", self.cursor, value, ttl=seconds)
         except StoreError as error:
             if not self.logs.has_failed:
                 self.logs.has_failed = True

@@ -10,7 +10,7 @@ import asyncio
 from functools import partial
 from urllib.parse import parse_qs, quote
 
-from splice.errors import InvalidRequest
+from splice.errors import InternalError, InvalidRequest
 from splice.protocol import jsonrpc
 from splice.rules import eras
 from splice.rules.http.headers import EVENT_STREAM, Headers, accepts
@@ -22,6 +22,10 @@ from splice.transports.http.stream import EventStream
 
 SSE_PATH = "/sse"
 """Where both are, from the root of the application on."""
+
+
+MAX_WORK = 1_000
+"""So many requests may run or wait, or have answers to be sent. Beyond, clients that do not read get no more."""
 
 
 class SSELeg:
@@ -79,6 +83,9 @@ class SSELeg:
             raise InvalidRequest("Invalid request: what names its own protocol version belongs to the other endpoint")
         else:
             stream = self._streams[session.session.id]
+            if _is_busy(stream) and len(self._work) >= MAX_WORK:
+                retry = (b"retry-after", b"%d" % sessions.RETRY_SECONDS)
+                raise Refusal(503, InternalError("You do not read what is sent to you"), [retry])
             self._work.start(_answer(sessions.SessionExchange(session, message, sender, stream), stream))
         await visit.reply.accept()
 
@@ -90,7 +97,13 @@ class SSELeg:
             session.stream.lose()
 
 
+def _is_busy(stream: EventStream) -> bool:
+    return stream.reply is not None and stream.reply.busy
+
+
 async def _answer(exchange: sessions.SessionExchange, stream: EventStream) -> None:
+    if stream.reply is not None and _is_busy(stream):
+        await stream.reply.write(b"")  # nothing is begun for a client that does not read
     response = await exchange.answer()
     if response is not None:
         await stream.send(channel.written(response))
@@ -98,5 +111,5 @@ async def _answer(exchange: sessions.SessionExchange, stream: EventStream) -> No
 
 def _endpoint(scope: visits.Scope, id: str) -> bytes:
     """Write where to POST to: from the root of the host on, as some clients put no other URI together."""
-    root: str = scope.get("root_path", "")
-    return f"{quote(root)}{SSE_PATH}?session_id={id}".encode()
+    root = "/" + scope.get("root_path", "").strip("/")  # two slashes would begin with a host
+    return f"{quote(root.rstrip('/'))}{SSE_PATH}?session_id={id}".encode()

@@ -49,12 +49,31 @@ class SSESession(ClientSession):
         """POST a request and wait for its response on the stream. Raises `SessionLost` when that had ended before."""
         if self._channel.gone is not None:
             raise SessionLost(str(self._channel.gone))
-        return await self._channel.request(outgoing, self._deliver)
+        posting = self._background.start(self._deliver(outgoing))
+        answering = asyncio.ensure_future(self._channel.request(outgoing, self._nothing))
+        try:
+            await asyncio.wait((posting, answering), return_when=asyncio.FIRST_COMPLETED)
+            if posting.done() and (failure := posting.result()) is not None:
+                raise failure
+            return await answering
+        finally:
+            if not answering.done():  # the link tells of a cancellation itself
+                posting.cancel()
+                answering.cancel()
+                await asyncio.wait((answering,))
 
-    async def _deliver(self, message: jsonrpc.Message) -> None:
-        if isinstance(message, jsonrpc.Request):  # the link tells of a cancellation itself
-            with await self._endpoint.follow("POST", self.headers, channel.written(message)) as response:
+    async def _deliver(self, outgoing: base.Outgoing) -> MCPError | None:
+        """POST a request. Returns what it failed of: whoever waits for it may have gone."""
+        body = channel.written(jsonrpc.Request(outgoing.id, outgoing.method, outgoing.params))
+        try:
+            with await self._endpoint.follow("POST", self.headers, body) as response:
                 await answers.refusal(self._endpoint.url, response)
+        except MCPError as error:
+            return error
+        return None
+
+    async def _nothing(self, message: jsonrpc.Message) -> None:
+        """Send nothing by the channel: a request is POSTed beside it."""
 
     # The stream.
 
@@ -85,7 +104,8 @@ class SSESession(ClientSession):
             told = f"its `endpoint` event names {fetch.shown(where)!a:.200}, which is not a URL of the same origin"
             raise RemoteProtocolError(told)
         self._endpoint.target = target
-        self._ready.set_result(None)
+        if not self._ready.done():
+            self._ready.set_result(None)
 
     async def take(self, message: jsonrpc.Message) -> None:
         """Act on a message. What belongs to a request is not told apart by the stream it comes on."""
