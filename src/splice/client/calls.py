@@ -13,7 +13,8 @@ https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/pagina
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterable, Mapping
+from contextlib import contextmanager
 from typing import Annotated, Any, TypeAlias, TypedDict, TypeVar, cast
 
 import msgspec
@@ -34,6 +35,7 @@ from splice.rules.exchanges import REPEATABLE
 from splice.rules.extensions import Extension
 from splice.rules.options import Option, option_table
 from splice.transports.base import Hear, Outgoing
+from splice.transports.tasks import Stretch
 
 P = TypeVar("P", bound=wire.PageResult)
 R = TypeVar("R", bound=Struct)
@@ -122,6 +124,8 @@ class Calls:
         self._remark = lenient.Remarks(log)
         self.answers = Answers(chapters)
         self.cache = Cache()
+        self._answered: set[Stretch] = set()
+        """The requests whose questions are being answered."""
         self.hear = opening.receiver.hear
         """Takes the notifications that belong to no request."""
         self.next_id = opening.next_id
@@ -166,11 +170,26 @@ class Calls:
                 keep = None
                 params.request_state, params.input_responses = result.request_state, None
                 if asked := result.input_requests:
-                    with self.clocks.stopped():
+                    with self.clocks.stopped(), self._answering():
                         params.input_responses = await self.answers.answer_all(asked, self.current().facts)
                 else:
                     await asyncio.sleep(seconds)
         raise errors.RemoteProtocolError(f"The server still asks after {len(WAIT_SECONDS)} rounds of {row.name}")
+
+    @contextmanager
+    def _answering(self) -> Generator[None]:
+        """Answer questions until `leave`. Raises its error, then."""
+        with Stretch() as stretch:
+            self._answered.add(stretch)
+            try:
+                yield
+            finally:
+                self._answered.discard(stretch)
+
+    def leave(self, error: errors.ConnectionClosed) -> None:
+        """End the requests whose questions are being answered: no link knows of them at that time."""
+        for stretch in tuple(self._answered):
+            stretch.end(error)
 
     async def send(self, row: Method[Any, Any], params: Any, options: Options, id: RequestId = 0) -> Response:
         """Send one request and wait for its response; again, on another connection if need be, where `Again` allows it.

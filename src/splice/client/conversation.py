@@ -94,6 +94,7 @@ class Conversation:
         self._closed = True
         self.states.become("closed")
         await self._let_go()
+        self.calls.leave(ConnectionClosed(CLOSED))
         await self.states.told()
 
     @property
