@@ -12,6 +12,7 @@ import asyncio
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from math import inf
 from typing import Annotated, Any, Literal, TypeAlias, TypedDict, get_args
 
 import msgspec
@@ -44,11 +45,20 @@ Messages: TypeAlias = Said | Sequence[Said]
 _NONE, _REQUIRED = questions.ToolChoice(mode="none"), questions.ToolChoice(mode="required")
 _TEXT, _COUNT = Option(str, "text"), Option(int, "a number, at least 1", lambda count: count > 0)
 _CONTEXT = Option(str, "'none', 'thisServer' or 'allServers'", ("none", "thisServer", "allServers").__contains__)
+_CHOICE = Option(
+    questions.ToolChoice,
+    "a `ToolChoice` of 'auto', 'required' or 'none'",
+    lambda choice: choice.mode in (None, "auto", "required", "none"),
+)
 _BLOCKS = get_args(content.SamplingBlock)
 
 
 def _are_priorities(preferences: questions.ModelPreferences) -> bool:
-    return all(0 <= (each or 0) <= 1 for each in astuple(preferences)[1:])
+    hints, *priorities = astuple(preferences)
+    numbers = [each for each in priorities if each is not None]
+    if not all(isinstance(each, (int, float)) and 0 <= each <= 1 for each in numbers):
+        return False
+    return all(isinstance(hint.name, str | None) for hint in hints or ())
 
 
 _PREFERENCES = Option(questions.ModelPreferences, "names of models, or priorities from 0 to 1", _are_priorities)
@@ -65,12 +75,12 @@ class SampleOptions(TypedDict, total=False):
     model_preferences: Annotated[questions.ModelPreferences | str | Sequence[str], _PREFERENCES]
     """Names, or parts of names, stand for hints: the first one that the client knows counts."""
     include_context: Annotated[Literal["none", "thisServer", "allServers"], _CONTEXT]
-    temperature: Annotated[float, Option((int, float), "a number, at least 0", lambda given: given >= 0)]
+    temperature: Annotated[float, Option((int, float), "a number, at least 0", lambda given: 0 <= given < inf)]
     stop_sequences: Annotated[list[str], Option((list, tuple), "a list of texts that are not empty", all, str)]
     metadata: Annotated[dict[str, Any], Option(dict, "an object of JSON")]
     tools: Annotated[Sequence[Callable[..., Any] | str | tools.Tool], Option((list, tuple), "a list")]
     """Functions, and names of tools of this server, are called. An answer that uses a `Tool` is returned."""
-    tool_choice: Annotated[questions.ToolChoice, Option(questions.ToolChoice, "a `ToolChoice`")]
+    tool_choice: Annotated[questions.ToolChoice, _CHOICE]
     """For the first answer."""
     max_rounds: Annotated[int, _COUNT]
     """After how many answers that use tools, or are of another type, the last one is due. 10 with tools, else 2."""
@@ -86,6 +96,7 @@ async def sample(call: Call, said: Messages, kind: Any, options: Mapping[str, An
         options = {**options, "model_preferences": questions.ModelPreferences(hints=hints)}
     fields: dict[str, Any] = {"max_tokens": 1000, **checked("sample", options, _OPTIONS)}
     offered, key, rounds = (fields.pop(name, None) for name in ("tools", "key", "max_rounds"))
+    key = call.journal.name(key)  # before anything is awaited: the next run has to count in the same order
     messages = await call.home.threads.run(_messages, said) if results.names_files(said) else _messages(said)
     params = questions.CreateMessageParams(messages=messages, tools=offered, **fields)
     if kind is None and all(isinstance(each, tools.Tool) for each in offered or ()):
@@ -94,7 +105,7 @@ async def sample(call: Call, said: Messages, kind: Any, options: Mapping[str, An
     params.tools = [talk.add(await call.home.lend(each)) for each in offered or ()] or None
     if kind is not None:
         await talk.expect(kind, params)
-    return await talk.run(params, call.journal.key(key), rounds or (MAX_ROUNDS if offered else MAX_RETRIES))
+    return await talk.run(params, key, rounds or (MAX_ROUNDS if offered else MAX_RETRIES))
 
 
 class _Talk(msgspec.Struct):
@@ -171,14 +182,16 @@ class _Talk(msgspec.Struct):
     async def _result(self, use: content.ToolUseContent, key: str) -> content.ToolResultContent:
         """Use a tool, unless an earlier run of the handler did, and write for the model what came of it."""
         digest = hashlib.blake2b(msgspec.json.encode(use, order="sorted"), digest_size=8).hexdigest()
-        key, journal = f"{key}/{digest}", self.call.journal
-        if key not in journal.page.done or (self.wanted and use.name == FINAL):
+        part, journal = f"{key}/{digest}", self.call.journal
+        kept = journal.page.done.get(key := journal.key(part))
+        done = None if kept is None else tools.TOOLS_CALL.read_result(kept, log.debug)
+        # A final answer that fitted is read again, for its value. One that failed must be told in the same words.
+        if done is None or (self.wanted and use.name == FINAL and not done.is_error):
             try:
-                done = await self._use(use, key)
+                done = await self._use(use, part)
             except RPCError as error:
                 done = tools.CallToolResult(content=[content.TextContent(text=str(error))], is_error=True)
-            journal.record(key, done)
-        done = tools.TOOLS_CALL.read_result(journal.page.done[key], log.debug)
+            done = tools.TOOLS_CALL.read_result(journal.record(key, done), log.debug)
         return content.ToolResultContent(tool_use_id=use.id, content=done.content, is_error=done.is_error)
 
     async def _use(self, use: content.ToolUseContent, key: str) -> tools.CallToolResult:
