@@ -320,3 +320,26 @@ async def test_nobody_can_be_asked_while_something_is_completed(version: str) ->
     caller = await Caller(returning(ask), version, answers=lambda *_: {"roots": []}).open()
     response = await caller.request("completion/complete", {"ref": PROMPT, "argument": {"name": "a", "value": ""}})
     assert ("error" in response) == FACTS[version].request_meta
+
+
+class Endless:
+    def __init__(self) -> None:
+        self.taken = 0
+
+    def __iter__(self) -> Iterator[int]:
+        for number in itertools.count():
+            self.taken += 1
+            yield number
+            if number > 1_000:
+                raise AssertionError("nobody reads so many")
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_no_more_is_taken_of_what_is_no_iterator(version: str) -> None:
+    server, endless = shop(), Endless()
+    server.completion("paint", "note")(lambda typed: endless)
+    server.completion("paint", "colour")(lambda typed: range(10**12))
+    told = await completed(server, "note", "", version=version)
+    assert (told["values"][-1], told["hasMore"], endless.taken) == ("99", True, 101)
+    told = await completed(server, "colour", "", version=version)
+    assert (told["values"][-1], told["hasMore"], told["total"]) == ("99", True, 10**12)

@@ -140,7 +140,7 @@ def _proposing(fn: Callable[..., Any]) -> Callable[..., Any]:
 
 def _taken(value: Any) -> Any:
     """Take from an iterator as much as is told, and see whether there is more."""
-    if not hasattr(value, "__next__"):
+    if not hasattr(value, "__iter__") or hasattr(value, "__len__") or hasattr(value, "__await__"):
         return value
     values: list[Any] = list(islice(value, MAX_COMPLETIONS + 1))
     return completion.Completion(values=values[:MAX_COMPLETIONS], has_more=len(values) > MAX_COMPLETIONS or None)
@@ -158,7 +158,9 @@ async def _taken_later(value: AsyncIterable[Any]) -> Any:
 def completion_result(value: Any) -> completion.CompleteResult:
     """Make a result of what a function returned: one, or any number of values of which the first 100 count."""
     if not isinstance(value, completion.Completion):
-        value = completion.Completion(values=[value] if isinstance(value, str) else list(value or ()))
+        given = [value] if isinstance(value, str) else value or ()
+        told = list(islice(given, MAX_COMPLETIONS + 1))
+        value = completion.Completion(values=told, total=len(given) if len(told) > MAX_COMPLETIONS else None)
     values = [str(each.value if isinstance(each, Enum) else each) for each in value.values[:MAX_COMPLETIONS]]
     if len(value.values) > MAX_COMPLETIONS:
         value = replace(value, total=value.total or len(value.values), has_more=True)
