@@ -29,7 +29,7 @@ _TEXT = Option(str, "text")
 _EXTENSIONS = Option(Sequence, "a list of `Extension`", item=Extension)
 
 
-_CAN = Option((list, tuple, set), f"a list of {', '.join(questions.CAN)}", lambda can: {*can} <= {*questions.CAN})
+_CAN = Option((list, tuple, set), f"a list of {', '.join(questions.CAN)}", lambda can: {*can} <= {*questions.CAN}, str)
 
 
 class ClientOptions(TypedDict, total=False):
