@@ -163,3 +163,19 @@ async def test_a_link_without_an_id_gets_one_that_nobody_guesses(version: str) -
     ids = {params["elicitationId"] for _, params in caller.asked}
     assert [len(each) for each in ids] == [32] * 3
     assert caller.session.elicitations == set()
+
+
+@tells
+@pytest.mark.parametrize("by", ["publish", "finish"])
+async def test_what_is_complete_is_forgotten(by: str, version: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sessions, "MAX_SUBSCRIPTIONS", 2)
+    server = build()
+    caller = await opened(server, version)
+    for number in range(4):
+        await caller.text("connect", {"id": f"n{number}"})
+        if by == "publish":
+            server.publish((ELICITATION_COMPLETE.name, f"n{number}"))
+        else:
+            await caller.text("finish", {"id": f"n{number}"})
+    assert [*caller.pushed, *caller.notes] == [told(f"n{number}") for number in range(4)]
+    assert caller.session.elicitations == set()

@@ -273,6 +273,39 @@ async def test_another_answer_under_an_old_key_is_not_given_the_old_results() ->
         assert results(("", asked["params"])) == {"1": (str(2 * n), False)}
 
 
+@pytest.mark.parametrize("by", ["gather", "group"])
+async def test_a_function_that_runs_beside_a_question_is_called_once(by: str) -> None:
+    begun: list[str] = []
+
+    async def pay() -> str:
+        begun.append("pay")
+        await asyncio.sleep(0.05)
+        return "paid"
+
+    async def buy(ctx: Context) -> str:
+        return (await ctx.sample("Buy", tools=[pay])).text
+
+    async def confirm(ctx: Context) -> str:
+        await asyncio.sleep(0.02)
+        return (await ctx.elicit("Sure?")).action
+
+    async def handler(ctx: Context) -> list[str]:
+        if by == "gather":
+            return list(await asyncio.gather(buy(ctx), confirm(ctx)))
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(buy(ctx)), group.create_task(confirm(ctx))]
+        return [task.result() for task in tasks]
+
+    def answer(method: str, params: JSON) -> JSON:
+        if method != "sampling/createMessage":
+            return accept()
+        return using(use("pay")) if len(params["messages"]) == 1 else said("bought")
+
+    caller = Caller(serving(handler), LATEST_MODERN, answers=answer)
+    assert json.loads(await caller.text("run")) == ["bought", "accept"]
+    assert begun == ["pay"]
+
+
 @both
 async def test_a_cancelled_call_stops_its_tools(version: str) -> None:
     begun, stopped = asyncio.Event(), asyncio.Event()
