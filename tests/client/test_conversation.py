@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from client.scripted import ScriptedLink, ScriptedTarget, forever, initialize, legacy, modern, returning
-from splice import Client
+from splice import Client, Context, Server
 from splice.errors import ConnectionClosed, MethodNotFound
 from splice.protocol.jsonrpc import Success
 from splice.transports.base import Receiver
@@ -181,3 +181,23 @@ async def test_a_server_that_does_not_log_is_not_asked_to() -> None:
     target = ScriptedTarget(initialize=quiet)
     async with Client(target, on_log=lambda _: None):
         assert target.calls("logging/setLevel") == []
+
+
+@pytest.mark.parametrize("protocol", ["legacy", "modern"])
+async def test_closing_while_the_user_thinks(protocol: str) -> None:
+    server, asked = Server("s"), asyncio.Event()
+
+    @server.tool
+    async def who(ctx: Context) -> str:
+        return str(await ctx.elicit("Who?", str))
+
+    async def think(_: Any) -> None:
+        asked.set()
+        await asyncio.Event().wait()
+
+    client = await Client(server, protocol=protocol, on_elicit=think).open()
+    call = asyncio.create_task(client.call_tool("who"))
+    await asyncio.wait_for(asked.wait(), 5)
+    await client.close()
+    with pytest.raises(ConnectionClosed):
+        await asyncio.wait_for(call, 5)

@@ -254,7 +254,7 @@ async def test_results_are_checked_once_the_tool_has_been_listed() -> None:
             await client.call_tool("t")
 
 
-@pytest.mark.parametrize("extensions", [(), (Extension("x", notes=[Heard(TOOLS_CHANGED, lambda _: None)]),)])
+@pytest.mark.parametrize("extensions", [(), (Extension("com.example/x", notes=[Heard(TOOLS_CHANGED, print)]),)])
 async def test_known_tools_are_forgotten_when_their_list_changes_whoever_else_is_told(extensions: Any) -> None:
     target = modern()
     async with Client(target, extensions=extensions) as client:

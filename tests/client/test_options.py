@@ -23,6 +23,7 @@ from splice.protocol.wire import Implementation
         ({"roots": ["https://h/"]}, ValueError, "a root is a path or a file:// URI, such as Path.as_uri() writes"),
         ({"can": "elicitation.url"}, TypeError, "can= of Client takes a list of elicitation.url, sampling.tools"),
         ({"can": ["elicitation"]}, ValueError, "can= of Client takes a list of elicitation.url, sampling.tools"),
+        ({"can": [["elicitation.url"]]}, TypeError, "can= of Client takes a list of elicitation.url, sampling.tools"),
         ({"on_elicit_complete": 5}, TypeError, "on_elicit_complete= of Client takes a function"),
         ({"protocol": 5}, TypeError, "protocol= of Client takes text"),
         ({"protocol": "newest"}, ValueError, "protocol must be 'auto', 'legacy', 'modern' or one of "),

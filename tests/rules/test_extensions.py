@@ -1,7 +1,11 @@
 """Extensions: tables of methods and notifications, put together."""
 
+from functools import partial
 from typing import Any
 
+import pytest
+
+from splice import Client, Server
 from splice.protocol.capabilities import ClientCapabilities, ServerCapabilities
 from splice.protocol.lifecycle import PING
 from splice.protocol.methods import Method, Note
@@ -68,3 +72,12 @@ def test_of_two_methods_with_one_name_the_later_counts() -> None:
 def test_nothing_is_served_by_nobody() -> None:
     assert served([]) == {}
     assert heard([]) == {}
+
+
+@pytest.mark.requirement(69)
+@pytest.mark.parametrize("id", ["math", "", "/math", "com.example/", "-a/math", "com..example/math"])
+def test_an_extension_has_an_id_with_a_prefix(id: str) -> None:
+    for kind in (partial(Server, "s"), partial(Client, Server("s"))):
+        with pytest.raises(ValueError, match=r"such as com\.example/name"):
+            kind(extensions=[Extension(id)])
+    Server("s", extensions=[Extension("com.example/math")])

@@ -309,6 +309,18 @@ NESTED = {"type": "object", "properties": {"a": {"type": "string"}}}
                 )
             )
         ),
+        *(
+            (form_of(field), "its field 'f' is not one that forms have")
+            for field in list[Any](
+                (
+                    {"type": "string", "oneOf": [{"const": str(each)} for each in range(1001)]},
+                    {"type": "string", "anyOf": [{"const": str(each)} for each in range(1001)]},
+                    {"type": "array", "items": {"type": "string", "enum": [str(each) for each in range(1001)]}},
+                )
+            )
+        ),
+        (form_of({"type": "integer", "default": "x"}), 'its defaults do not fit: f: expected integer, got "x"'),
+        (form_of({"enum": ["a"], "default": "b"}), 'its defaults do not fit: f: expected one of "a"'),
         (form_of({"$ref": "#/properties/f"}), "applies itself"),
         (form_of({"$ref": "https://a.example/s"}), "nothing is ever fetched"),
         (form_of({"type": "string", "pattern": "("}), "pattern"),

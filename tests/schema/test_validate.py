@@ -171,6 +171,16 @@ def test_what_takes_too_long_is_refused() -> None:
         Validator({"pattern": r"^(a|a)*\1$"}).check("a" * 60 + "b")
 
 
+@pytest.mark.parametrize("more", ["", "x" * 20_000], ids=["small", "large"])
+def test_what_nests_deeper_than_the_library_goes_is_refused(more: str) -> None:
+    value: dict[str, Any] = {"more": more}
+    for _ in range(400):
+        value = {"c": value}
+    for look in (Validator({"type": "string"}).check, Validator({"type": "string"}).problems):
+        with pytest.raises(OverBudget, match=r"^the value is nested too deeply to be checked$"):
+            look(value)
+
+
 def test_values_are_not_compared_to_many_others_for_long() -> None:
     choices = [{"n": number} for number in range(4_000)]
     check = Validator({"items": {"enum": choices}}).check

@@ -129,7 +129,7 @@ async def test_a_later_extension_replaces_a_method_of_the_core() -> None:
 
     from splice.protocol.tools import TOOLS_CALL
 
-    server = Server("s", extensions=[Extension("x", methods=[Served(TOOLS_CALL, nothing)])])
+    server = Server("s", extensions=[Extension("com.example/x", methods=[Served(TOOLS_CALL, nothing)])])
     assert (await (await Caller(server).open()).result("tools/call", {"name": "t"}))["replaced"] is True
 
 

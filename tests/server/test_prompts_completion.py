@@ -3,8 +3,7 @@
 
 import enum
 import itertools
-import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Annotated, Any, Literal
 
@@ -15,7 +14,6 @@ from splice import Context, Server
 from splice.protocol.versions import FACTS, VERSIONS
 from splice.types import Completion
 from support.caller import MODERN, Caller
-from support.waiting import until
 from support.wire import JSON
 
 NEWEST = MODERN[-1]
@@ -176,35 +174,8 @@ def returning(fn: Callable[..., Any]) -> Server:
     return server
 
 
-def yielded(typed: str) -> Iterator[str]:
-    assert threading.current_thread() is not threading.main_thread(), "a generator may block"
-    yield typed
-    yield "two"
-
-
-async def yielded_later(typed: str) -> AsyncIterator[str]:
-    assert threading.current_thread() is threading.main_thread()
-    yield typed
-    yield "two"
-
-
-class Later:
-    """An async iterable."""
-
-    def __aiter__(self) -> AsyncIterator[str]:
-        return yielded_later("x")
-
-
-async def returned_later(typed: str) -> Any:
-    return Later()
-
-
 async def mapped(typed: str) -> Iterator[str]:
     return iter([typed, "two"])
-
-
-def two(typed: str, second: str) -> Iterator[str]:
-    yield from [typed, second]
 
 
 def both(typed: str, *, second: str) -> list[str]:
@@ -215,21 +186,16 @@ class Both:
     """An object that is called."""
 
     def __call__(self, typed: str) -> Iterator[str]:
-        yield from [typed, "two"]
+        return iter([typed, "two"])
 
 
 @pytest.mark.parametrize(
     "fn",
     [
-        yielded,
-        yielded_later,
-        returned_later,
         mapped,
-        lambda typed: Later(),
         lambda typed: [typed, "two"],
         lambda typed: (each for each in (typed, "two")),
         lambda typed: map(str, (typed, "two")),
-        partial(two, second="two"),
         partial(both, second="two"),
         lambda typed: dict.fromkeys((typed, "two")),
         Both(),
@@ -245,30 +211,17 @@ async def test_members_of_enums_are_their_values() -> None:
     assert await completed(returning(lambda typed: [Size.LARGE, 5]), "a", "") == {"values": ["10", "5"]}
 
 
-async def endless_later(typed: str) -> AsyncIterator[int]:
-    try:
-        for number in itertools.count():
-            yield number
-    finally:
-        CLOSED.append(typed)
-
-
-def endless(typed: str) -> Iterator[int]:
-    try:
-        yield from itertools.count()
-    finally:
-        CLOSED.append(typed)
-
-
-CLOSED: list[str] = []
-
-
-@pytest.mark.parametrize("fn", [endless, endless_later])
-async def test_no_more_is_taken_than_is_told(fn: Callable[..., Any]) -> None:
-    CLOSED.clear()
-    found = await completed(returning(fn), "a", "x")
+async def test_no_more_is_taken_than_is_told() -> None:
+    found = await completed(returning(lambda typed: itertools.count()), "a", "x")
     assert found == {"values": [str(number) for number in range(100)], "hasMore": True}
-    await until(lambda: CLOSED == ["x"])
+
+
+def test_a_generator_function_is_refused_where_it_is_given() -> None:
+    def proposed(typed: str) -> Iterator[str]:
+        yield typed
+
+    with pytest.raises(TypeError, match="a generator has no result; return a list of what it yields"):
+        returning(proposed)
 
 
 @pytest.mark.parametrize("count", [99, 100, 101])
@@ -302,8 +255,8 @@ async def test_a_function_is_given_the_context_what_was_typed_and_what_is_known(
     server.add_prompt(lambda a, b: "", name="paint")
 
     @server.completion("paint", "b")
-    async def complete(typed: str, known: dict[str, str], ctx: Context) -> AsyncIterator[str]:
-        yield f"{ctx.version} {typed} {known}"
+    async def complete(typed: str, known: dict[str, str], ctx: Context) -> str:
+        return f"{ctx.version} {typed} {known}"
 
     caller = await Caller(server, version).open()
     params: JSON = {"ref": PROMPT, "argument": {"name": "b", "value": "x"}, "context": {"arguments": {"a": "k"}}}
@@ -320,3 +273,26 @@ async def test_nobody_can_be_asked_while_something_is_completed(version: str) ->
     caller = await Caller(returning(ask), version, answers=lambda *_: {"roots": []}).open()
     response = await caller.request("completion/complete", {"ref": PROMPT, "argument": {"name": "a", "value": ""}})
     assert ("error" in response) == FACTS[version].request_meta
+
+
+class Endless:
+    def __init__(self) -> None:
+        self.taken = 0
+
+    def __iter__(self) -> Iterator[int]:
+        for number in itertools.count():
+            self.taken += 1
+            yield number
+            if number > 1_000:
+                raise AssertionError("nobody reads so many")
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_no_more_is_taken_of_what_is_no_iterator(version: str) -> None:
+    server, endless = shop(), Endless()
+    server.completion("paint", "note")(lambda typed: endless)
+    server.completion("paint", "colour")(lambda typed: range(10**12))
+    told = await completed(server, "note", "", version=version)
+    assert (told["values"][-1], told["hasMore"], endless.taken) == ("99", True, 101)
+    told = await completed(server, "colour", "", version=version)
+    assert (told["values"][-1], told["hasMore"], told["total"]) == ("99", True, 10**12)

@@ -1,6 +1,7 @@
 """Sampling in full: the loop of tools, typed answers, and what a client may not answer."""
 
 import asyncio
+import json
 import threading
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ import pytest
 from splice import Context, Image, InputRequired, Server
 from splice.errors import RPCError
 from splice.protocol.versions import FACTS, LATEST_HANDSHAKE, LATEST_MODERN, VERSIONS
+from splice.server import results as results_made
 from splice.server.sampling import MAX_RETRIES, MAX_USES
 from splice.types import ImageContent, ModelPreferences, SamplingMessage, TextContent, Tool, ToolChoice
 from support.caller import ALL, Caller, accept, fixed, said
@@ -383,6 +385,35 @@ async def test_a_model_that_never_fits_is_an_error_of_the_tool(can: JSON, versio
     assert len(caller.asked) == MAX_RETRIES + 1
 
 
+class Choosy(pydantic.BaseModel):
+    x: int
+
+    @pydantic.field_validator("x")
+    @classmethod
+    def look(cls, value: int) -> int:
+        return {1: 1}[value]
+
+
+@both
+async def test_an_answer_that_makes_the_type_fail_is_asked_for_again_once(version: str) -> None:
+    caller = await calling(lambda ctx: ctx.sample("?", result_type=Choosy), version, final(x=2), final(x=3), final(x=1))
+    assert (await caller.call("run"))["structuredContent"] == {"x": 1}
+    assert [len(params["messages"]) for _, params in caller.asked] == [1, 3, 5]
+
+
+@both
+async def test_an_answer_in_words_that_nests_too_deeply_is_only_wrong(
+    version: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    deep = '{"x":' + "[" * 400 + "]" * 400 + "}"
+    caller = await calling(
+        lambda ctx: ctx.sample("?", result_type=Point), version, said(deep), said('{"x": 1}'), can={"sampling": {}}
+    )
+    assert (await caller.call("run"))["structuredContent"]["x"] == 1
+    assert "Invalid arguments for final_answer: " in caller.asked[1][1]["messages"][-1]["content"]["text"]
+    assert not [each for each in caplog.records if each.levelname == "ERROR"]
+
+
 @both
 async def test_tools_come_before_a_typed_answer(version: str) -> None:
     calls: list[int] = []
@@ -431,6 +462,36 @@ async def test_messages_are_texts_images_and_turns(version: str, tmp_path: Path)
     assert messages[2]["content"]["text"] == "What is it?"
 
 
+async def test_questions_count_in_the_order_they_were_put_not_in_that_of_their_files(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    runs = 0
+
+    async def handler(ctx: Context) -> list[str]:
+        nonlocal runs
+        runs += 1
+        slow, gates = runs % 2, [asyncio.Event(), asyncio.Event()]
+
+        async def run(_: Any, prompt: str) -> Any:
+            place = int(prompt[-1])
+            if place == slow:
+                await gates[1 - place].wait()
+            gates[place].set()
+            return [SamplingMessage(role="user", content=TextContent(text=prompt))]
+
+        monkeypatch.setattr(results_made, "names_files", lambda _: True)
+        monkeypatch.setattr(ctx._call.home.threads, "run", run)
+        async with asyncio.TaskGroup() as group:
+            asked = [group.create_task(ctx.sample(f"picture {place}")) for place in range(2)]
+        return [each.result().text for each in asked]
+
+    caller = Caller(
+        serving(handler), LATEST_MODERN, answers=lambda _, params: said(params["messages"][0]["content"]["text"])
+    )
+    assert json.loads(await caller.text("run")) == ["picture 0", "picture 1"]
+    assert sorted(params["messages"][0]["content"]["text"] for _, params in caller.asked) == ["picture 0", "picture 1"]
+
+
 def final_answer() -> None: ...
 
 
@@ -442,6 +503,8 @@ WRONG: dict[str, tuple[Any, dict[str, Any], str]] = {
     "priority": ("x", {"model_preferences": ModelPreferences(cost_priority=2)}, "priorities from 0 to 1"),
     "tokens": ("x", {"max_tokens": 0}, "max_tokens= of sample takes a number, at least 1"),
     "temperature": ("x", {"temperature": float("nan")}, "temperature= of sample"),
+    "temperature without end": ("x", {"temperature": float("inf")}, "temperature= of sample"),
+    "a priority in words": ("x", {"model_preferences": ModelPreferences(speed_priority="high")}, "from 0 to 1"),  # type: ignore[arg-type]
     "stop text": ("x", {"stop_sequences": "END"}, "stop_sequences= of sample takes a list"),
     "stop empty": ("x", {"stop_sequences": [""]}, "stop_sequences= of sample takes a list"),
     "context": ("x", {"include_context": "all"}, "'thisServer'"),

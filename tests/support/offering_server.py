@@ -1,6 +1,5 @@
 """A server whose lists have pages, whose prompts complete by themselves, and which says what may be kept."""
 
-from collections.abc import AsyncIterator
 from typing import Literal
 
 from splice import Context, Server
@@ -34,8 +33,8 @@ def build() -> Server:
         return f"{tone} {item}"
 
     @server.completion("advert", "item")
-    async def items(typed: str, known: dict[str, str], ctx: Context) -> AsyncIterator[str]:
-        yield f"{typed} {known.get('tone')} {ctx.version}"
+    async def items(typed: str, known: dict[str, str], ctx: Context) -> str:
+        return f"{typed} {known.get('tone')} {ctx.version}"
 
     return server
 

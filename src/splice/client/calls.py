@@ -317,9 +317,8 @@ class Calls:
     async def forward(self, request: jsonrpc.Request, hear: Hear) -> Response:
         """Pass a request on and return the response to it. Raises `TransportError` and `LocalProtocolError`."""
         row = _NAMED.get(request.method) or Method(name=request.method, params=wire.Params, result=wire.Result)
-        params = request.params
-        if params is not None and not isinstance(params, Raw):
-            params = jsonrpc.raw(params)
+        given = request.params
+        params = given if given is None or isinstance(given, Raw) else jsonrpc.raw(given)
 
         async def heard(note: Notification) -> None:
             self.cache.hear(note)

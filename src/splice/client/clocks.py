@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Self
 
-from splice.errors import RequestTimeout
+from splice.errors import ConnectionClosed, RequestTimeout
 from splice.transports.tasks import Stretch
 
 FOR_EVER = float("inf")
@@ -46,6 +46,11 @@ class Clocks:
                 for deadline in self.running:
                     deadline.when += time() - self._stopped_at
                 self.arm(time())  # not called at once: no task can end a stretch of its own
+
+    def end(self, error: ConnectionClosed) -> None:
+        """End all requests."""
+        for deadline in tuple(self.running):
+            deadline.end(error)
 
     def arm(self, when: float) -> None:
         """Set the timer."""

@@ -54,7 +54,6 @@ class Conversation:
         self.states = lives.States(options.get("on_state"))
         self._leaving = asyncio.Lock()
         self._connection: Connection | None = None
-        self._under_way: Deadline | None = None
         self._announcing: asyncio.Task[None] | None = None
         self._links: set[Link] = set()
         self._background = Background()
@@ -106,8 +105,7 @@ class Conversation:
     async def _let_go(self) -> None:
         """Leave nothing of the last connection. Whoever opens another waits until that is done."""
         self._connection = None
-        if self._under_way is not None:
-            self._under_way.end(ConnectionClosed(CLOSED))
+        self._opening.clocks.end(ConnectionClosed(CLOSED))  # no link knows of what waits for the user, or is opening
         async with self._leaving:
             self._opening.clocks.arm(FOR_EVER)
             self._lives = lives.Lives()
@@ -135,11 +133,8 @@ class Conversation:
 
     async def _opened(self) -> Connection:
         """Connect and come to terms. Raises as `Opening.open` does, and `ConnectionClosed` when closed meanwhile."""
-        try:
-            with self._time_to_open() as self._under_way:
-                connection = await self._opening.open()
-        finally:
-            self._under_way = None
+        with self._time_to_open():
+            connection = await self._opening.open()
         if self.states.now == "closed":  # from within the opening's own task, which `end` cannot end
             await connection.link.close()
             raise ConnectionClosed(CLOSED)
@@ -210,9 +205,8 @@ class Conversation:
         """Take note that the server has left by itself. Who wants to hear of changes needs it back at once."""
         if self._connection is lost:
             self.states.become("lost", reason)
-            notices.log.warning(
-                "%s%s", reason, "" if self._restarts else "; with restart=False it is not started again"
-            )
+            told = "" if self._restarts else "; with restart=False it is not started again"
+            notices.log.warning("%s%s", reason, told)
             if self._restarts and self.subscriptions.filter() is not None:
                 self._renewing(lost, reason)
 

@@ -81,7 +81,9 @@ class Question:
         """The facts of the protocol version spoken."""
 
 
-_CAN = Option((list, tuple, set), f"a list of {', '.join(CAN)}", lambda can: {*can} <= {*CAN})
+_CAN = Option((list, tuple, set), f"a list of {', '.join(CAN)}", lambda can: {*can} <= {*CAN}, str)
+
+
 _EXTENSIONS = Option(Sequence, "a list of `Extension`", item=Extension)
 
 

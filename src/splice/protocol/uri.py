@@ -38,7 +38,8 @@ _URI = re.compile(
     rf"(?:{_CHARACTER}|/)*+(?:\?(?:{_CHARACTER}|[/?])*+)?(?:#(?:{_CHARACTER}|[/?])*+)?"
 )
 
-_WEB = re.compile(r"(?i:https?)://[^/?#@\\\x00-\x20\x7f-\U0010ffff]+(?:[/?#][!-~]*)?")
+_HOST = r"\[[0-9A-Fa-f:.]+\]|[^/?#@:\[\]\\\x00-\x20\x7f-\U0010ffff]+"
+_WEB = re.compile(rf"(?i:https?)://(?:{_HOST})(?::[0-9]{{0,5}})?(?:[/?#][!-~]*)?")
 # A backslash would be a slash to a browser, and part of the host to us.
 
 

@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from splice.protocol.capabilities import ClientCapabilities, ServerCapabilities
 from splice.protocol.methods import Method, Note
+from splice.protocol.wire import is_meta
 
 AnyCapabilities: TypeAlias = ServerCapabilities | ClientCapabilities
 
@@ -54,7 +55,9 @@ class Extension(Generic[C]):
     """Further kinds of result a peer may answer with: `resultType` -> the Struct to read it as."""
 
     def declare(self, capabilities: AnyCapabilities) -> None:
-        """Add what it offers to the capabilities that are told to a peer."""
+        """Add what it offers to the capabilities that are told to a peer. Raises `ValueError`."""
+        if "/" not in self.id or not is_meta({self.id: ""}):
+            raise ValueError(f"the id of an extension is such as com.example/name, not {self.id!r}")
         capabilities.extensions = {**(capabilities.extensions or {}), self.id: dict(self.settings)}
 
 

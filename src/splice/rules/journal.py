@@ -67,16 +67,20 @@ class Journal:
         self._run.clear()
 
     def key(self, given: str | None) -> str:
-        """Name the next question or side effect: as given, or by its place in the order of the handler's run."""
+        """Name the next question or side effect, as `name` does, so that no other part of the run has the same key."""
+        return self._prefix + self.name(given)
+
+    def name(self, given: str | None) -> str:
+        """Name the next question or side effect: as given, or by its place in the order of this part of the run."""
         if given is None:
             self._order += 1
             given = f"q{self._order}"
-        return self._prefix + given
+        return given
 
-    def within(self, key: str) -> "Journal":
-        """Give the same journal to a part of the run: the keys in it begin with `key`."""
+    def within(self, name: str) -> "Journal":
+        """Give the same journal to a part of the run: the keys in it begin with `name`."""
         part = copy(self)
-        part.__dict__ |= {"_order": 0, "_prefix": f"{key}/"}
+        part.__dict__ |= {"_order": 0, "_prefix": f"{self._prefix}{name}/"}
         return part
 
     def find(self, key: str, question: questions.InputRequest) -> Raw | None:

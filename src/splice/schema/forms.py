@@ -87,6 +87,12 @@ def check_form(form: Schema, *, lists: bool) -> None:
     for name, field in fields.items():
         if not _is_shown(field, lists=lists):
             raise ValueError(f"its field {name!r} is not one that forms have; {_HOLD}, lists not in every version")
+    defaults = {name: field["default"] for name, field in fields.items() if field.get("default") is not None}
+    if defaults:
+        try:
+            _check_by({word: value for word, value in form.items() if word != "required"})(defaults)
+        except ValueError as error:
+            raise ValueError(f"its defaults do not fit: {error}") from None
 
 
 def filled(form: Schema, content: Mapping[str, Any]) -> dict[str, Any]:
@@ -136,9 +142,16 @@ def _is_shown(field: Any, *, lists: bool) -> bool:
     """Tell whether a form of others may have a field: also one that may be null, and lists of any text."""
     if is_object(field) and all(map(is_object, field.get("anyOf", ()))):
         field = without_null(field)
+    if is_object(field) and not all(map(_is_short, (field, field.get("items")))):
+        return False
     if not is_object(field) or field.get("type") != "array":
         return is_object(field) and _is_field(field)
     return lists and (_is_field(field) or (is_object(items := field.get("items")) and items.get("type") == "string"))
+
+
+def _is_short(schema: Any) -> bool:
+    """Tell whether a field, or the items of one, has no more choices than a person can look through."""
+    return not is_object(schema) or all(len(schema.get(word, ())) <= MAX_CHOICES for word in ("enum", "oneOf", "anyOf"))
 
 
 def _is_field(schema: Schema) -> bool:

@@ -57,6 +57,10 @@ _DIALECTS: dict[str, Any] = {
 _Kind = jsonschema_rs.ValidationErrorKind
 
 
+_TOO_DEEP = "the value is nested too deeply to be checked"
+"""The library gives up at 255 levels, by an exception of its own."""
+
+
 class Mismatch(ValueError):
     """A value does not fit a schema. The text names each place, what was expected and what came."""
 
@@ -103,7 +107,11 @@ class Validator:
         Raises `Mismatch`, and `OverBudget` for a value that would take too long.
         """
         self._check_cost(value)
-        if not self._inner.is_valid(value):
+        try:
+            fits = self._inner.is_valid(value)
+        except ValueError:
+            raise OverBudget(_TOO_DEEP) from None
+        if not fits:
             raise Mismatch(lines(self.problems(value), "value"))
 
     def problems(self, value: Any) -> list[Problem]:
@@ -117,13 +125,15 @@ class Validator:
         return [problem for error in self._errors(value, size) for problem in self._explained(error)]
 
     def _errors(self, value: Any, size: int) -> Iterator[jsonschema_rs.ValidationError]:
-        if size <= MAX_TOLD:
-            yield from self._inner.iter_errors(value)
-            return
         try:
-            self._inner.validate(value)
+            if size <= MAX_TOLD:
+                yield from self._inner.iter_errors(value)
+            else:
+                self._inner.validate(value)
         except jsonschema_rs.ValidationError as error:
             yield error
+        except ValueError:
+            raise OverBudget(_TOO_DEEP) from None
 
     def _check_cost(self, value: Any) -> int:
         """Measure a value. Raises `OverBudget` for one that would keep the validator busy for too long."""

@@ -9,6 +9,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/client/roots
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from math import inf
 from typing import Annotated, Any, Generic, Literal, TypeAlias, TypedDict, TypeVar, Unpack, cast, get_args, overload
 
 from msgspec import Raw, Struct
@@ -59,7 +60,7 @@ class Elicited(Struct, Generic[T], frozen=True):
 
 
 def _are_priorities(preferences: questions.ModelPreferences) -> bool:
-    return all(0 <= (each or 0) <= 1 for each in astuple(preferences)[1:])
+    return all(isinstance(each or 0, (int, float)) and 0 <= (each or 0) <= 1 for each in astuple(preferences)[1:])
 
 
 _PREFERENCES = Option(questions.ModelPreferences, "names of models, or priorities from 0 to 1", _are_priorities)
@@ -76,7 +77,7 @@ class ModelOptions(TypedDict, total=False):
     model_preferences: Annotated[questions.ModelPreferences | str | Sequence[str], _PREFERENCES]
     """Names, or parts of names, stand for hints: the first one that the client knows counts."""
     include_context: Annotated[Literal["none", "thisServer", "allServers"], _CONTEXT]
-    temperature: Annotated[float, Option((int, float), "a number, at least 0", lambda given: given >= 0)]
+    temperature: Annotated[float, Option((int, float), "a number, at least 0", lambda given: 0 <= given < inf)]
     stop_sequences: Annotated[list[str], Option((list, tuple), "a list of texts that are not empty", all, str)]
     metadata: Annotated[dict[str, Any], Option(dict, "an object of JSON")]
     tool_choice: Annotated[questions.ToolChoice, Option(questions.ToolChoice, "a `ToolChoice`")]

@@ -4,9 +4,9 @@ https://modelcontextprotocol.io/specification/2026-07-28/server/prompts
 https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/completion
 """
 
-from collections.abc import AsyncIterable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from enum import Enum
-from functools import partial, wraps
+from functools import partial
 from itertools import islice
 from typing import Any, cast
 
@@ -81,7 +81,7 @@ class Completions(Extension[Call]):
         Raises `ValueError` for a target or argument that is not there, unless a source may have it, and `TypeError` for
         a function that cannot be called so.
         """
-        handler = handlers.Handler(_proposing(fn), {}, handlers.FeatureOptions)
+        handler = handlers.Handler(fn, {}, handlers.FeatureOptions)
         if len(handler.signature.input_schema.get("required", ())) > 2:
             raise TypeError(f"{handler.name}: a completion takes what was typed, and the arguments that are known")
         prompts, templates = self._prompts.listing, self._resources.templates
@@ -105,10 +105,7 @@ class Completions(Extension[Call]):
         if handler is not None:
             known = (params.context.arguments if params.context else None) or {}
             values = zip(handler.signature.input_schema["properties"], (typed, known), strict=False)
-            proposed: Any = await handler.run(call, lambda _: dict(values), _taken)
-            if isinstance(proposed, InputRequired):
-                return proposed
-            return completion_result(await _taken_later(proposed) if hasattr(proposed, "__aiter__") else proposed)
+            return await handler.run(call, lambda _: dict(values), completion_result)
         entry = await self._find(params)
         if entry is None:
             raise InvalidParams(f"There is no prompt or resource template {target!r:.200} here")
@@ -125,35 +122,13 @@ class Completions(Extension[Call]):
         return self._resources.templates.local.get(ref.uri) or await self._resources.find(ref.uri)
 
 
-def _proposing(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a function yield its values, or return what does: they are taken where it ran, as to wait for them blocks."""
-    if isinstance(fn, partial):
-        return partial(_proposing(fn.func), *fn.args, **fn.keywords)
-    return wraps(fn)(lambda *args, **known: _taken(fn(*args, **known)))
-
-
-def _taken(value: Any) -> Any:
-    """Take from an iterator as much as is told, and see whether there is more."""
-    if not hasattr(value, "__next__"):
-        return value
-    values: list[Any] = list(islice(value, MAX_COMPLETIONS + 1))
-    return completion.Completion(values=values[:MAX_COMPLETIONS], has_more=len(values) > MAX_COMPLETIONS or None)
-
-
-async def _taken_later(value: AsyncIterable[Any]) -> Any:
-    values: list[Any] = []
-    async for each in value:
-        values.append(each)
-        if len(values) > MAX_COMPLETIONS:
-            break
-    return _taken(iter(values))
-
-
 def completion_result(value: Any) -> completion.CompleteResult:
     """Make a result of what a function returned: one, or any number of values of which the first 100 count."""
-    if not isinstance(value, completion.Completion):
-        value = completion.Completion(values=[value] if isinstance(value, str) else list(value or ()))
-    values = [str(each.value if isinstance(each, Enum) else each) for each in value.values[:MAX_COMPLETIONS]]
-    if len(value.values) > MAX_COMPLETIONS:
-        value = replace(value, total=value.total or len(value.values), has_more=True)
-    return completion.CompleteResult(completion=replace(value, values=values))
+    known = value if isinstance(value, completion.Completion) else completion.Completion(values=[])
+    given = known.values if known is value else [value] if isinstance(value, str) else value or ()
+    told = list(islice(given, MAX_COMPLETIONS + 1))
+    if len(told) > MAX_COMPLETIONS:
+        total = known.total or (len(given) if hasattr(given, "__len__") else None)
+        known = replace(known, total=total, has_more=True)
+    values = [str(each.value if isinstance(each, Enum) else each) for each in told[:MAX_COMPLETIONS]]
+    return completion.CompleteResult(completion=replace(known, values=values))

@@ -54,6 +54,7 @@ async def sample(call: Call, said: asking.Messages, kind: Any, options: Mapping[
     """Ask the client's model, as `Context.sample` says."""
     fields = asking.sample_fields(options, _OPTIONS)
     offered, key, rounds = (fields.pop(name, None) for name in ("tools", "key", "max_rounds"))
+    key = call.journal.name(key)  # before anything is awaited: the next run has to count in the same order
     read = asking.messages_of
     messages = await call.home.threads.run(read, said) if results.names_files(said) else read(said)
     params = questions.CreateMessageParams(messages=messages, tools=offered, **fields)
@@ -63,7 +64,7 @@ async def sample(call: Call, said: asking.Messages, kind: Any, options: Mapping[
     params.tools = [talk.add(await call.home.lend(each)) for each in offered or ()] or None
     if kind is not None:
         await talk.expect(kind, params)
-    return await talk.run(params, call.journal.key(key), rounds or (MAX_ROUNDS if offered else MAX_RETRIES))
+    return await talk.run(params, key, rounds or (MAX_ROUNDS if offered else MAX_RETRIES))
 
 
 class _Talk(msgspec.Struct):
@@ -139,14 +140,16 @@ class _Talk(msgspec.Struct):
     async def _result(self, use: content.ToolUseContent, key: str) -> content.ToolResultContent:
         """Use a tool, unless an earlier run of the handler did, and write for the model what came of it."""
         digest = hashlib.blake2b(msgspec.json.encode(use, order="sorted"), digest_size=8).hexdigest()
-        key, journal = f"{key}/{digest}", self.call.journal
-        if key not in journal.page.done or (self.wanted and use.name == FINAL):
+        part, journal = f"{key}/{digest}", self.call.journal
+        kept = journal.page.done.get(key := journal.key(part))
+        done = None if kept is None else tools.TOOLS_CALL.read_result(kept, log.debug)
+        # A final answer that fitted is read again, for its value. One that failed must be told in the same words.
+        if done is None or (self.wanted and use.name == FINAL and not done.is_error):
             try:
-                done = await self._use(use, key)
+                done = await self._use(use, part)
             except RPCError as error:
                 done = tools.CallToolResult(content=[content.TextContent(text=str(error))], is_error=True)
-            journal.record(key, done)
-        done = tools.TOOLS_CALL.read_result(journal.page.done[key], log.debug)
+            done = tools.TOOLS_CALL.read_result(journal.record(key, done), log.debug)
         return content.ToolResultContent(tool_use_id=use.id, content=done.content, is_error=done.is_error)
 
     async def _use(self, use: content.ToolUseContent, key: str) -> tools.CallToolResult:

@@ -138,6 +138,7 @@ class Server:
         """How to use the server, for the model."""
         self.service = service.ChapterService(home)
         """Answers requests; what a transport is given."""
+        home.capabilities()  # refuses what cannot be declared
         if "store" in given:
             from splice.stores import opening  # noqa: PLC0415 - a server that keeps nothing loads no stores
 

@@ -83,7 +83,8 @@ class SSELeg:
             raise InvalidRequest("Invalid request: what names its own protocol version belongs to the other endpoint")
         else:
             stream = self._streams[session.session.id]
-            if _is_busy(stream) and len(self._work) >= MAX_WORK:
+            busy = stream.reply is not None and stream.reply.busy
+            if busy and len(self._work) >= MAX_WORK:
                 retry = (b"retry-after", b"%d" % sessions.RETRY_SECONDS)
                 raise Refusal(503, InternalError("You do not read what is sent to you"), [retry])
             self._work.start(_answer(sessions.SessionExchange(session, message, sender, stream), stream))
@@ -97,12 +98,8 @@ class SSELeg:
             session.stream.lose()
 
 
-def _is_busy(stream: EventStream) -> bool:
-    return stream.reply is not None and stream.reply.busy
-
-
 async def _answer(exchange: sessions.SessionExchange, stream: EventStream) -> None:
-    if stream.reply is not None and _is_busy(stream):
+    if stream.reply is not None:
         await stream.reply.write(b"")  # nothing is begun for a client that does not read
     response = await exchange.answer()
     if response is not None:
