@@ -4,6 +4,7 @@ The handler runs in the caller's own task, so cancelling the one cancels the oth
 call. Messages still become JSON on the way, so that a test over memory sees what a real peer would see.
 """
 
+import asyncio
 from itertools import count
 from typing import Any
 
@@ -42,6 +43,7 @@ class MemoryLink(base.Link):
         self.receiver = receiver
         self._session = sessions.Session(push=self._push)
         self._sender = base.Sender(kind="memory", session=self._session)
+        self._loop = asyncio.get_running_loop()
         self._background = tasks.Background()
         self.running: dict[MemoryExchange, tasks.Stretch] = {}
         """The requests being answered, each with the part of the caller's task that runs the handler."""
@@ -54,7 +56,7 @@ class MemoryLink(base.Link):
         self._check_open()
         request = jsonrpc.Request(outgoing.id, outgoing.method, _as_arrived(outgoing.params))
         exchange = MemoryExchange(self, request, self._sender, outgoing.hear)
-        with tasks.Stretch() as self.running[exchange]:
+        with tasks.Stretch(self._loop) as self.running[exchange]:
             try:
                 return _response_as_arrived(await self._service.handle(exchange))
             finally:

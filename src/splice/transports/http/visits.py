@@ -186,7 +186,7 @@ class Visit(Stretch):
     __slots__ = ("_watch", "detach", "id", "receive", "reply", "state", "ticks")
 
     def __init__(self, receive: Receive, reply: Reply) -> None:
-        self.error = None
+        self.error = self.loop = None
         self._watch: asyncio.Task[None] | Connection | None = None
         self.ticks = 0
         """How often the clock has seen it."""
