@@ -13,6 +13,8 @@ from splice.protocol import jsonrpc, notifications
 from splice.rules import sessions
 from splice.transports import base, channel, tasks
 
+_CLOSED = "The connection is closed"
+
 
 class MemoryExchange(base.Exchange):
     """A request on its way through memory."""
@@ -53,8 +55,10 @@ class MemoryLink(base.Link):
 
     async def exchange(self, outgoing: base.Outgoing) -> jsonrpc.Response:
         """Call the server's handler here and now. Raises `ConnectionClosed`."""
-        self._check_open()
-        request = jsonrpc.Request(outgoing.id, outgoing.method, _as_arrived(outgoing.params))
+        if self._closed:
+            raise ConnectionClosed(_CLOSED)
+        params = outgoing.params if outgoing.params is None else jsonrpc.raw(outgoing.params)
+        request = jsonrpc.Request(outgoing.id, outgoing.method, params)
         exchange = MemoryExchange(self, request, self._sender, outgoing.hear)
         with tasks.Stretch(self._loop) as self.running[exchange]:
             try:
@@ -64,7 +68,8 @@ class MemoryLink(base.Link):
 
     async def notify(self, note: jsonrpc.Notification) -> None:
         """Let the server hear a notification; a cancellation needs none, as it reaches the handler by itself."""
-        self._check_open()
+        if self._closed:
+            raise ConnectionClosed(_CLOSED)
         if note.method != notifications.CANCELLED.name:
             await self._service.hear(_note_as_arrived(note), self._sender)
 
@@ -76,10 +81,6 @@ class MemoryLink(base.Link):
                 stretch.end(ConnectionClosed("The connection to the server was closed"))
             self._session.end()
             await self._background.close()
-
-    def _check_open(self) -> None:
-        if self._closed:
-            raise ConnectionClosed("The connection is closed")
 
     def _push(self, note: jsonrpc.Notification) -> None:
         if not self._closed:
