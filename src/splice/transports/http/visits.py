@@ -250,6 +250,7 @@ class Visits:
         if not self._ticking or asyncio.get_running_loop() is not self._loop:
             self._start()
         visit = Visit(receive, Reply(scope, send))
+        visit.loop = self._loop
         self._young.add(visit)
         return visit
 
