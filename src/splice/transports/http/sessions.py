@@ -229,8 +229,7 @@ class SessionLeg:
                 visit.reply.headers = [(b"mcp-session-id", session.session.id.encode())]
             stream = self._stream(session, visit, [message.id])
             try:
-                exchange = SessionExchange(session, message, sender, stream)
-                response = await session.channel.answer(exchange, visit.task)
+                response = await session.channel.answer(SessionExchange(session, message, sender, stream), visit.task)
                 if session.session.declared is None:
                     visit.reply.headers = ()
                 await stream.respond(None if response is None else written(response))

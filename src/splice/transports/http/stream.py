@@ -59,7 +59,8 @@ class EventStream:
     async def respond(self, message: bytes | None) -> None:
         """Send the response: as JSON if nothing was sent before, else as the last event. None: end without one."""
         log, self._log, event_id = self._log, None, None  # nothing may come behind it
-        self._end_absence()
+        if self._absence is not None:
+            self._absence.cancel()
         if log is not None and log.cursor:
             event_id = await log.keep(message or b"", LAST)
             log.logs.live.pop(log.name, None)
@@ -76,7 +77,8 @@ class EventStream:
         It returns before that when the client leaves, or resumes the stream once more. Raises `Refusal`.
         """
         after, old = log.cursor, self.reply
-        self._end_absence()
+        if self._absence is not None:
+            self._absence.cancel()
         self.reply, self.lost, self._more = reply, False, self._more or asyncio.Event()
         self._more.set()  # to the reply before this one, if it reads the log too
         if old is not None:
@@ -115,10 +117,6 @@ class EventStream:
         else:
             self._absence = asyncio.get_running_loop().call_later(ABSENT_SECONDS, self.lose)
 
-    def _end_absence(self) -> None:
-        if self._absence is not None:
-            self._absence.cancel()
-
     def lose(self) -> None:
         """Fail what needs the client to read: it will not come back in time."""
         self.lost = True
@@ -127,7 +125,8 @@ class EventStream:
 
     def finish(self) -> None:
         """Note that nothing more will be sent, not even a response."""
-        self._end_absence()
+        if self._absence is not None:
+            self._absence.cancel()
         if self._log is not None:
             self._log.logs.live.pop(self._log.name, None)
         self._log = None
