@@ -30,8 +30,7 @@ class Clocks:
         self.loop: asyncio.AbstractEventLoop | None = None
         """The running loop, once the timer was set."""
         self._timer: asyncio.TimerHandle | None = None
-        self._stops = 0
-        self._stopped_at = 0.0
+        self._stops, self._stopped_at = 0, 0.0
 
     @contextmanager
     def stopped(self) -> Generator[None]:
@@ -77,9 +76,7 @@ class Deadline(Stretch):
 
     def __init__(self, clocks: Clocks, seconds: float, says: str) -> None:
         self.error, self.loop = None, clocks.loop
-        self._clocks = clocks
-        self._seconds = seconds
-        self._says = says
+        self._clocks, self._seconds, self._says = clocks, seconds, says
 
     def __enter__(self) -> Self:
         Stretch.__enter__(self)  # `super()` takes longer

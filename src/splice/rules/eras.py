@@ -53,8 +53,7 @@ class Protocols(Struct, frozen=True):
     @property
     def opening(self) -> str:
         """How a client begins, in words."""
-        ways = ["send `initialize` first"] * bool(self.handshake) + [_CARRIED] * bool(self.alone)
-        return ", or ".join(ways)
+        return ", or ".join(["send `initialize` first"] * bool(self.handshake) + [_CARRIED] * bool(self.alone))
 
     def counter_offer(self, offered: str) -> str:
         """Choose the version that `initialize` is answered with: the one offered, else the newest there is."""
@@ -168,8 +167,7 @@ class _Modern:
         return narrow(result, facts.version)
 
     def stamp(self, stamp: Stamp, token: RequestId | None, more: Mapping[str, Any] | None) -> Raw | None:
-        said = stamp.meta()
-        return said if token is None and not more else _stamped(said, token, more)
+        return stamp.meta() if token is None and not more else _stamped(stamp.meta(), token, more)
 
     def suspend(self, row: Method[Any, Any], requests: dict[str, questions.InputRequest]) -> None:
         if not row.may_ask:

@@ -94,9 +94,7 @@ class Channel:
     def __init__(self, send: Send, serve: Serve, hear: Hear, sender: Sender) -> None:
         self.table: exchanges.ExchangeTable[ChannelExchange, _Waiting] = exchanges.ExchangeTable()
         self.send = send
-        self._serve = serve
-        self._hear = hear
-        self._sender = sender
+        self._serve, self._hear, self._sender = serve, hear, sender
         self._loop = asyncio.get_running_loop()
         self._background = Background()
         self._writable: asyncio.Event | None = None

@@ -23,8 +23,7 @@ class MemoryExchange(base.Exchange):
 
     def __init__(self, link: "MemoryLink", request: jsonrpc.Request, sender: base.Sender, hear: base.Hear) -> None:
         self.request, self.sender = request, sender
-        self._link = link
-        self._hear = hear
+        self._link, self._hear = link, hear
 
     async def notify(self, note: jsonrpc.Notification) -> None:
         """Hand a notification to the caller, unless the request is answered already."""
