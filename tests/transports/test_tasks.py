@@ -142,6 +142,13 @@ async def test_a_stretch_cannot_be_ended_by_itself() -> None:
     assert stretch.error is None
 
 
+async def test_a_stretch_that_was_told_another_loop_finds_its_task_all_the_same() -> None:
+    another = asyncio.new_event_loop()
+    with Stretch(another) as stretch:
+        assert stretch.task is asyncio.current_task()
+    another.close()
+
+
 def test_a_stretch_needs_a_task() -> None:
     with pytest.raises(RuntimeError), Stretch():
         pass

@@ -27,9 +27,10 @@ class Clocks:
         """Says what may be behind an answer that does not come."""
         self.due = FOR_EVER
         """When the timer rings."""
+        self.loop: asyncio.AbstractEventLoop | None = None
+        """The running loop, once the timer was set."""
         self._timer: asyncio.TimerHandle | None = None
-        self._stops = 0
-        self._stopped_at = 0.0
+        self._stops, self._stopped_at = 0, 0.0
 
     @contextmanager
     def stopped(self) -> Generator[None]:
@@ -56,8 +57,8 @@ class Clocks:
         """Set the timer."""
         if self._timer is not None:
             self._timer.cancel()
-        self.due = when
-        self._timer = None if when == FOR_EVER else asyncio.get_running_loop().call_at(when, self._ring)
+        self.due, self.loop = when, asyncio.get_running_loop()
+        self._timer = None if when == FOR_EVER else self.loop.call_at(when, self._ring)
 
     def _ring(self) -> None:
         """End the requests whose time is up, and set the timer for the next one."""
@@ -79,15 +80,13 @@ class Deadline(Stretch):
     __slots__ = ("_clocks", "_says", "_seconds", "when")
 
     def __init__(self, clocks: Clocks, seconds: float, says: str) -> None:
-        self.error = None
-        self._clocks = clocks
-        self._seconds = seconds
-        self._says = says
+        self.error, self.loop = None, clocks.loop
+        self._clocks, self._seconds, self._says = clocks, seconds, says
 
     def __enter__(self) -> Self:
         Stretch.__enter__(self)  # `super()` takes longer
         clocks = self._clocks
-        self.when = asyncio.get_running_loop().time() + self._seconds
+        self.when = self.task.get_loop().time() + self._seconds
         clocks.running.add(self)
         if self.when < clocks.due:
             clocks.arm(self.when)

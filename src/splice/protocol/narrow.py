@@ -80,9 +80,12 @@ def _marks(annotation: Any) -> tuple[object, ...]:
 
 
 def _struct(gone: list[str], steps: list[tuple[str, Step]], value: Any) -> Any:
-    changes: dict[str, Any] = {name: None for name in gone if getattr(value, name) is not None}
+    changes: dict[str, Any] = {}
+    for name in gone:  # a comprehension would be a call of its own
+        if getattr(value, name) is not None:
+            changes[name] = None
     for name, step in steps:
-        old = changes.get(name, getattr(value, name))
+        old = changes[name] if name in changes else getattr(value, name)
         new = step(old)
         if new is not old:
             changes[name] = new
@@ -113,8 +116,9 @@ def _one_block(several: content.SamplingBlock | list[content.SamplingBlock]) -> 
 
 def _object(value: Any) -> Any:
     """Wrap JSON in an object, unless it is one."""
-    is_one = value is None or isinstance(value, dict) or (isinstance(value, Raw) and bytes(value).lstrip()[:1] == b"{")
-    return cast("Any", value if is_one else {"result": value})
+    json: object = value  # for type checkers, which `cast` would do by a call
+    is_one = json is None or isinstance(json, dict) or (isinstance(json, Raw) and bytes(json).lstrip()[:1] == b"{")
+    return value if is_one else {"result": value}
 
 
 def _plain_form(version: str, form: dict[str, Any] | None) -> dict[str, Any] | None:

@@ -53,8 +53,7 @@ class Protocols(Struct, frozen=True):
     @property
     def opening(self) -> str:
         """How a client begins, in words."""
-        ways = ["send `initialize` first"] * bool(self.handshake) + [_CARRIED] * bool(self.alone)
-        return ", or ".join(ways)
+        return ", or ".join(["send `initialize` first"] * bool(self.handshake) + [_CARRIED] * bool(self.alone))
 
     def counter_offer(self, offered: str) -> str:
         """Choose the version that `initialize` is answered with: the one offered, else the newest there is."""
@@ -126,7 +125,7 @@ class _Legacy:
 
     def stamp(self, stamp: Stamp, token: RequestId | None, more: Mapping[str, Any] | None) -> Raw | None:  # noqa: ARG002
         """Write the `_meta` of a request: what the version demands, a progress token, and keys of the caller's."""
-        return _stamped(None, token, more)
+        return None if token is None and not more else _stamped(None, token, more)
 
     def suspend(self, row: Method[Any, Any], requests: dict[str, questions.InputRequest]) -> None:
         """Take the questions that lack an answer while `row` is answered.
@@ -168,7 +167,7 @@ class _Modern:
         return narrow(result, facts.version)
 
     def stamp(self, stamp: Stamp, token: RequestId | None, more: Mapping[str, Any] | None) -> Raw | None:
-        return _stamped(stamp.meta(), token, more)
+        return stamp.meta() if token is None and not more else _stamped(stamp.meta(), token, more)
 
     def suspend(self, row: Method[Any, Any], requests: dict[str, questions.InputRequest]) -> None:
         if not row.may_ask:
@@ -177,8 +176,6 @@ class _Modern:
 
 
 def _stamped(said: Raw | None, token: RequestId | None, more: Mapping[str, Any] | None) -> Raw | None:
-    if not more and token is None:
-        return said
     return raw({**(more or {}), **members_of(said)} | ({} if token is None else {TOKEN: token}))
 
 
@@ -246,7 +243,7 @@ def admit(
         params: wire.Params = (row or _ANY).read_params(request.params)
     except InvalidParams as error:  # a fault of `_meta` is reported before one of the other params
         params, failed = _ANY.read_params(request.params), error
-    meta = lifecycle.RequestMeta.read(params.meta)
+    meta = lifecycle.NO_META if params.meta is None else lifecycle.RequestMeta.read(params.meta)
     is_named = meta.protocol_version is not None
     if isinstance(params, lifecycle.InitializeParams) and not (protocols.handshake or is_named):
         raise protocols.unsupported(params.protocol_version)
@@ -255,7 +252,7 @@ def admit(
     half = meta.client_capabilities is not None and row is not lifecycle.INITIALIZE and protocols.alone
     era = MODERN if half or is_named else LEGACY
     declared = era.admit(row, meta, session, protocols)
-    if row is None or not row.exists(declared.facts.version):
+    if row is None or declared.facts.version not in row.versions:
         raise MethodNotFound("Method not found")
     if failed is not None:
         raise failed

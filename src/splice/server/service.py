@@ -62,7 +62,12 @@ class ChapterService(Service):
             result = await answer(call)
             if isinstance(result, InputRequired):
                 result = await _answered(call, answer, result)
-            return jsonrpc.Success(request.id, self._finished(call, result))
+            if isinstance(result, Struct):
+                result = call.era.finish(result, call.declared.facts, self.home.info_json)
+            elif not isinstance(result, Raw):
+                told = f"the answer of {row.name}, or middleware around it, returned {result!r}: not a result"
+                raise TypeError(told)  # noqa: TRY301
+            return jsonrpc.Success(request.id, result)
         except BaseException as error:
             if failures.ends_the_task(error):
                 raise
@@ -99,14 +104,6 @@ class ChapterService(Service):
         """Leave the lifespan. Raises what it raises."""
         if self.home.life is not None:
             await self.home.life.end()
-
-    def _finished(self, call: Call, result: Any) -> Any:
-        """Make a result fit its version. Raises `TypeError` for what is not a result."""
-        if isinstance(result, Struct):
-            return call.era.finish(result, call.declared.facts, self.home.info_json)
-        if isinstance(result, Raw):
-            return result
-        raise TypeError(f"the answer of {call.row.name}, or middleware around it, returned {result!r}: not a result")
 
     def _ended_by(self, error: BaseException, exchange: Exchange, call: Call | None) -> jsonrpc.Response:
         """Answer with what ended a run: questions for the client, or an error."""

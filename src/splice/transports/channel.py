@@ -94,9 +94,7 @@ class Channel:
     def __init__(self, send: Send, serve: Serve, hear: Hear, sender: Sender) -> None:
         self.table: exchanges.ExchangeTable[ChannelExchange, _Waiting] = exchanges.ExchangeTable()
         self.send = send
-        self._serve = serve
-        self._hear = hear
-        self._sender = sender
+        self._serve, self._hear, self._sender = serve, hear, sender
         self._loop = asyncio.get_running_loop()
         self._background = Background()
         self._writable: asyncio.Event | None = None
@@ -176,15 +174,17 @@ class Channel:
         if self.table.finish(exchange.request.id, exchange):
             send(response)
 
-    async def answer(self, exchange: ChannelExchange) -> Response | None:
+    async def answer(self, exchange: ChannelExchange, task: asyncio.Task[Any] | None = None) -> Response | None:
         """Answer a request in the caller's task. None: it was cancelled, or the channel ended, and nobody waits.
+
+        A caller that knows its `task` gives it, as asking for it takes a while.
 
         Raises `RPCError` for a request that may not begin: its id is in flight already, or too many are.
         """
         refusal = self.table.accept(exchange.request.id, exchange)
         if refusal is not None:
             raise refusal
-        exchange.task = task = cast("asyncio.Task[Any]", asyncio.current_task())
+        exchange.task = task = task or cast("asyncio.Task[Any]", asyncio.current_task())
         before = task.cancelling()
         try:
             response = await self._serve(exchange)

@@ -26,11 +26,12 @@ class Gather:
     `end` is written after each part.
     """
 
-    __slots__ = ("_end", "_parts", "_size", "_write")
+    __slots__ = ("_end", "_loop", "_parts", "_size", "_write")
 
     def __init__(self, write: Write, end: bytes = b"") -> None:
         self._write = write
         self._end = end
+        self._loop = asyncio.get_running_loop()
         self._parts: list[bytes] = []
         self._size = 0
 
@@ -40,7 +41,7 @@ class Gather:
             self._write(data + self._end)
             return
         if not self._parts:
-            asyncio.get_running_loop().call_soon(self.flush)
+            self._loop.call_soon(self.flush)
         self._parts.append(data)
         self._size += len(data)
         if last or self._size > GATHER_BYTES:

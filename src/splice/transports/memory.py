@@ -4,6 +4,7 @@ The handler runs in the caller's own task, so cancelling the one cancels the oth
 call. Messages still become JSON on the way, so that a test over memory sees what a real peer would see.
 """
 
+import asyncio
 from itertools import count
 from typing import Any
 
@@ -11,6 +12,8 @@ from splice.errors import ConnectionClosed
 from splice.protocol import jsonrpc, notifications
 from splice.rules import sessions
 from splice.transports import base, channel, tasks
+
+_CLOSED = "The connection is closed"
 
 
 class MemoryExchange(base.Exchange):
@@ -20,8 +23,7 @@ class MemoryExchange(base.Exchange):
 
     def __init__(self, link: "MemoryLink", request: jsonrpc.Request, sender: base.Sender, hear: base.Hear) -> None:
         self.request, self.sender = request, sender
-        self._link = link
-        self._hear = hear
+        self._link, self._hear = link, hear
 
     async def notify(self, note: jsonrpc.Notification) -> None:
         """Hand a notification to the caller, unless the request is answered already."""
@@ -42,6 +44,7 @@ class MemoryLink(base.Link):
         self.receiver = receiver
         self._session = sessions.Session(push=self._push)
         self._sender = base.Sender(kind="memory", session=self._session)
+        self._loop = asyncio.get_running_loop()
         self._background = tasks.Background()
         self.running: dict[MemoryExchange, tasks.Stretch] = {}
         """The requests being answered, each with the part of the caller's task that runs the handler."""
@@ -51,10 +54,12 @@ class MemoryLink(base.Link):
 
     async def exchange(self, outgoing: base.Outgoing) -> jsonrpc.Response:
         """Call the server's handler here and now. Raises `ConnectionClosed`."""
-        self._check_open()
-        request = jsonrpc.Request(outgoing.id, outgoing.method, _as_arrived(outgoing.params))
+        if self._closed:
+            raise ConnectionClosed(_CLOSED)
+        params = outgoing.params if outgoing.params is None else jsonrpc.raw(outgoing.params)
+        request = jsonrpc.Request(outgoing.id, outgoing.method, params)
         exchange = MemoryExchange(self, request, self._sender, outgoing.hear)
-        with tasks.Stretch() as self.running[exchange]:
+        with tasks.Stretch(self._loop) as self.running[exchange]:
             try:
                 return _response_as_arrived(await self._service.handle(exchange))
             finally:
@@ -62,7 +67,8 @@ class MemoryLink(base.Link):
 
     async def notify(self, note: jsonrpc.Notification) -> None:
         """Let the server hear a notification; a cancellation needs none, as it reaches the handler by itself."""
-        self._check_open()
+        if self._closed:
+            raise ConnectionClosed(_CLOSED)
         if note.method != notifications.CANCELLED.name:
             await self._service.hear(_note_as_arrived(note), self._sender)
 
@@ -74,10 +80,6 @@ class MemoryLink(base.Link):
                 stretch.end(ConnectionClosed("The connection to the server was closed"))
             self._session.end()
             await self._background.close()
-
-    def _check_open(self) -> None:
-        if self._closed:
-            raise ConnectionClosed("The connection is closed")
 
     def _push(self, note: jsonrpc.Notification) -> None:
         if not self._closed:

@@ -18,17 +18,19 @@ class Stretch:
     else asked for at the same time stays one.
     """
 
-    __slots__ = ("_cancelling", "error", "task")
+    __slots__ = ("_cancelling", "error", "loop", "task")
 
     task: asyncio.Task[Any]
     """The task it is a part of, once begun."""
 
-    def __init__(self) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop | None = None) -> None:
         self.error: Exception | None = None
         """Why it was ended; None while it was not."""
+        self.loop = loop
+        """The loop it probably runs in: to ask for the running one takes longer than all the rest."""
 
     def __enter__(self) -> Self:
-        task = asyncio.current_task()
+        task = asyncio.current_task(self.loop) or asyncio.current_task()
         if task is None:
             raise RuntimeError("this can only be used within a task")
         self.task = task

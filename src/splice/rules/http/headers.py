@@ -130,7 +130,7 @@ def named_version(headers: Headers, protocols: Protocols = EVERY_PROTOCOL) -> st
     """
     raw = headers.raw(b"mcp-protocol-version")
     version = None if raw is None else raw.decode("latin-1").strip()
-    if version is not None and version not in protocols.all:
+    if version is not None and version not in protocols.handshake and version not in protocols.alone:
         why = f"MCP-Protocol-Version {version[:40]!a} is none of the versions served here: {', '.join(protocols.all)}"
         raise UnsupportedProtocolVersion(why, {"supported": list(protocols.all), "requested": version[:40]})
     return version

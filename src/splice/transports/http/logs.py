@@ -77,22 +77,19 @@ class Logs:
         raise _unknown()
 
 
-class Log:
+class Log(msgspec.Struct, eq=False):
     """The events of one stream. Without `requests` it is one of a session's own."""
 
-    __slots__ = ("_session", "cursor", "logs", "name", "requests", "stream")
-
-    def __init__(self, logs: Logs, session: str, requests: Sequence[RequestId] = (), name: str = "") -> None:
-        self.logs = logs
-        self._session = session
-        self.requests = requests
-        """Which requests the stream answers."""
-        self.name = name
-        """Empty until it begins."""
-        self.cursor = 0
-        """The number of the last entry."""
-        self.stream: Any = None
-        """The `EventStream` that writes it, which is to be found among the live ones from the beginning to the end."""
+    logs: Logs
+    session: str
+    requests: Sequence[RequestId] = ()
+    """Which requests the stream answers."""
+    name: str = ""
+    """Empty until it begins."""
+    cursor: int = 0
+    """The number of the last entry."""
+    stream: Any = None
+    """The `EventStream` that writes it, which is to be found among the live ones from the beginning to the end."""
 
     async def begin(self) -> str:
         """Begin the log, unless that was done. Returns the id of its first entry."""
@@ -100,7 +97,7 @@ class Log:
             self.name = ("" if self.requests else "g") + os.urandom(12).hex()
             if self.stream is not None:
                 self.logs.live[self.name] = self.stream
-            await self._append(msgspec.json.encode((self._session, self.requests)))
+            await self._append(msgspec.json.encode((self.session, self.requests)))
         return f"{self.name}-1"
 
     async def keep(self, message: bytes, flag: bytes = MORE) -> str | None:

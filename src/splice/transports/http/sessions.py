@@ -226,7 +226,7 @@ class SessionLeg:
             if opens and not self.stateless:
                 visit.reply.headers = [(b"mcp-session-id", session.session.id.encode())]
             with self._stream(session, visit, [message.id]) as stream:
-                response = await session.channel.answer(SessionExchange(session, message, sender, stream))
+                response = await session.channel.answer(SessionExchange(session, message, sender, stream), visit.task)
                 if session.session.declared is None:
                     visit.reply.headers = ()
                 await stream.respond(None if response is None else written(response))

@@ -80,7 +80,8 @@ class EventStream:
         It returns before that when the client leaves, or resumes the stream once more. Raises `Refusal`.
         """
         after, old = log.cursor, self.reply
-        self._end_absence()
+        if self._absence is not None:
+            self._absence.cancel()
         self.reply, self.lost, self._more = reply, False, self._more or asyncio.Event()
         self._more.set()  # to the reply before this one, if it reads the log too
         try:
@@ -122,10 +123,6 @@ class EventStream:
         else:
             self._absence = asyncio.get_running_loop().call_later(ABSENT_SECONDS, self.lose)
 
-    def _end_absence(self) -> None:
-        if self._absence is not None:
-            self._absence.cancel()
-
     def lose(self) -> None:
         """Fail what needs the client to read: it will not come back in time."""
         self.lost = True
@@ -138,7 +135,8 @@ class EventStream:
 
     def __exit__(self, *_: object) -> None:
         """Note that nothing more will be sent, not even a response."""
-        self._end_absence()
+        if self._absence is not None:
+            self._absence.cancel()
         if self._log is not None:
             self._log.end()
             self._log = None

@@ -23,6 +23,8 @@ import signal
 from collections.abc import Awaitable, Callable, Coroutine, MutableMapping, Sequence
 from typing import Any, Literal, Protocol, TypeAlias
 
+from msgspec import Struct
+
 from splice.errors import InternalError, InvalidRequest
 from splice.protocol.jsonrpc import RequestId, encode, failure
 from splice.rules.http.origins import Refusal
@@ -67,30 +69,27 @@ KEEP_ALIVE_SECONDS = 14.0
 """How long a stream may be silent before something is said, at the next look."""
 
 
-class Reply:
+class Reply(Struct, eq=False):
     """The response to one HTTP request. Once it is closed, everything more is dropped in silence."""
 
-    __slots__ = ("_lock", "closed", "headers", "lost", "opening", "plain", "scope", "send", "silence", "streaming")
-
-    def __init__(self, scope: Scope, send: Send) -> None:
-        self.scope = scope
-        """The ASGI scope of the request."""
-        self.send = send
-        self._lock: asyncio.Lock | None = None
-        self.streaming = False
-        """The head of an event stream is sent, and events may follow."""
-        self.closed = False
-        """No more may be sent: the reply is complete, or the client is gone."""
-        self.lost = False
-        """The client is gone: what waits to be sent is dropped too."""
-        self.plain = False
-        """It never becomes a stream: events are dropped."""
-        self.silence = 0
-        """How often the clock has looked since something was sent."""
-        self.opening: Callable[[], Awaitable[bytes]] | None = None
-        """Gives the event that a stream begins with."""
-        self.headers: Fields = ()
-        """Headers to send whatever the reply turns out to be."""
+    scope: Scope
+    """The ASGI scope of the request."""
+    send: Send
+    streaming: bool = False
+    """The head of an event stream is sent, and events may follow."""
+    closed: bool = False
+    """No more may be sent: the reply is complete, or the client is gone."""
+    lost: bool = False
+    """The client is gone: what waits to be sent is dropped too."""
+    plain: bool = False
+    """It never becomes a stream: events are dropped."""
+    silence: int = 0
+    """How often the clock has looked since something was sent."""
+    opening: Callable[[], Awaitable[bytes]] | None = None
+    """Gives the event that a stream begins with."""
+    headers: Fields = ()
+    """Headers to send whatever the reply turns out to be."""
+    _lock: asyncio.Lock | None = None
 
     async def respond(self, status: int, body: bytes, headers: Fields = (JSON_TYPE,), id: str | None = None) -> None:
         """Send the response and end: a body with this status, or the last event if the stream has begun."""
@@ -196,8 +195,8 @@ class Visit(Stretch):
 
     __slots__ = ("_watch", "detach", "id", "receive", "reply", "state", "ticks")
 
-    def __init__(self, receive: Receive, reply: Reply) -> None:
-        self.error = None
+    def __init__(self, receive: Receive, reply: Reply, loop: asyncio.AbstractEventLoop | None = None) -> None:
+        self.error, self.loop = None, loop
         self._watch: asyncio.Task[None] | Connection | None = None
         self.ticks = 0
         """How often the clock has seen it."""
@@ -262,7 +261,7 @@ class Visits:
         """Begin a visit."""
         if not self._ticking or asyncio.get_running_loop() is not self._loop:
             self._start()
-        visit = Visit(receive, Reply(scope, send))
+        visit = Visit(receive, Reply(scope, send), self._loop)
         self._young.add(visit)
         return visit
 
