@@ -126,7 +126,7 @@ def completion_result(value: Any) -> completion.CompleteResult:
     """Make a result of what a function returned: one, or any number of values of which the first 100 count."""
     known = value if isinstance(value, completion.Completion) else completion.Completion(values=[])
     given: Any = known.values if known is value else [value] if isinstance(value, str) else value or ()
-    told = list(islice(given, MAX_COMPLETIONS + 1))
+    told: list[Any] = list(islice(given, MAX_COMPLETIONS + 1))
     if len(told) > MAX_COMPLETIONS:
         total = known.total or (len(given) if hasattr(given, "__len__") else None)
         known = replace(known, total=total, has_more=True)
