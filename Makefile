@@ -5,7 +5,7 @@ CORE := src/splice/protocol/*,src/splice/rules/*,src/splice/schema/*,src/splice/
 .PHONY: check test cover conformance interop bench soak docs requirements fuzz
 
 check:; $(BIN)ruff check && $(BIN)ruff format --check && $(BIN)mypy && $(BIN)basedpyright
-test:; $(BIN)pytest -n 2
+test:; $(BIN)pytest -n 4
 cover:; $(BIN)pytest -n 2 --cov --cov-report= && $(BIN)coverage report --fail-under=95 --include='$(CORE)'
 conformance:; $(BIN)python tests/interop/setup_peers.py && $(BIN)python tests/conformance/run.py
 interop:; $(BIN)python tests/interop/setup_peers.py && $(BIN)pytest -n 2 tests/interop
