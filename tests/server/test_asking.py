@@ -136,18 +136,17 @@ async def test_the_first_answer_counts_whatever_comes_later(version: str) -> Non
 
 @modern
 @pytest.mark.requirement(231)
-async def test_answers_without_the_state_of_their_questions_are_ignored(version: str) -> None:
-    """Nothing shows what they answer: they may be for another request, whose keys are the same."""
+async def test_answers_may_come_with_the_first_request_and_extra_ones_are_ignored(version: str) -> None:
+    async def by_name(ctx: Context) -> str:
+        return (await ctx.elicit("Who?", Person, key="who")).data.name
 
     async def by_hand(ctx: Context) -> Any:
-        asked = {"q1": None}
-        return InputRequired(asked) if "q1" not in ctx.answers else "answered"
+        return InputRequired({"who": None}) if "who" not in ctx.answers else ctx.answers["who"]["content"]["name"]
 
-    for handler in (everything, by_hand):
+    for handler in (by_name, by_hand):
         caller = await calling(handler, version)
-        foreign = caller.stamped({"name": "run", "inputResponses": {"q1": accept(name="Eve")}})
-        result = (await caller.send("tools/call", foreign))["result"]
-        assert "q1" in result["inputRequests"]
+        early = caller.stamped({"name": "run", "inputResponses": {"who": accept(name="Eve"), "bogus": DECLINE}})
+        assert text_of((await caller.send("tools/call", early))["result"]) == "Eve"
 
 
 @modern

@@ -15,7 +15,7 @@ from splice.client.clocks import FOR_EVER, Deadline
 from splice.client.connection import Connection, Opening
 from splice.client.options import OPTIONS, ClientOptions, info_of
 from splice.client.questions import Questions
-from splice.errors import ConnectionClosed, LocalProtocolError, MCPError, RemoteProtocolError
+from splice.errors import ConnectFailed, ConnectionClosed, LocalProtocolError, MCPError, RemoteProtocolError
 from splice.protocol import jsonrpc, notifications, versions
 from splice.protocol.capabilities import ClientCapabilities
 from splice.rules.negotiation import preference
@@ -124,7 +124,7 @@ class Conversation:
         """Return the current one. Raises `LocalProtocolError` before it is open, `ConnectionClosed` after."""
         if self._connection is None:
             if self.states.now == "closed":
-                raise ConnectionClosed(CLOSED)
+                raise ConnectFailed(CLOSED)
             raise LocalProtocolError("Open the client first: `async with Client(...) as client`")
         return self._connection
 

@@ -43,7 +43,7 @@ class Journal:
     """The questions, answers and side effects of one request, over all its runs.
 
     It is made of the request's unsealed state and the answers beside it, of which those count that were asked for, the
-    first one of each. Raises `InvalidParams` for a state that is not ours.
+    first one of each. Without a state, those count that will be. Raises `InvalidParams` for a state that is not ours.
     """
 
     def __init__(self, state: bytes | None = None, responses: dict[str, Raw] | None = None) -> None:
@@ -51,14 +51,15 @@ class Journal:
             self.page = Page() if state is None else msgspec.json.decode(state, type=Page)
         except methods.UNREADABLE:
             raise InvalidParams("requestState is not one this server issued") from None
-        fresh = {key: answer for key, answer in (responses or {}).items() if key in self.page.asked}
+        fresh = {key: answer for key, answer in (responses or {}).items() if state is None or key in self.page.asked}
         self.page.answers = fresh | self.page.answers
         self._order = 0
         self._prefix = ""
         self._run: dict[str, str] = {}
 
     def write(self) -> bytes:
-        """Write the journal down, to be sealed."""
+        """Write the journal down, to be sealed, without answers that nobody asked for."""
+        self.page.answers = {key: answer for key, answer in self.page.answers.items() if key in self.page.asked}
         return msgspec.json.encode(self.page)
 
     def rewind(self) -> None:

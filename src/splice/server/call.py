@@ -197,7 +197,7 @@ class Call(eras.Admitted, eq=False):
         """
         if self._journal is None:
             state: str | None = getattr(self.params, "request_state", None) if self.row.may_ask else None
-            self._journal = Journal() if state is None else self._opened(state)
+            self._journal = self._opened(state)
         return self._journal
 
     async def notify(self, note: methods.Note[Any], params: msgspec.Struct | None = None) -> None:
@@ -253,9 +253,9 @@ class Call(eras.Admitted, eq=False):
         """Write the journal down as the `requestState` of a result."""
         return self.home.sealing().seal(self.journal.write(), self._bound(), time.time())
 
-    def _opened(self, state: str) -> Journal:
+    def _opened(self, state: str | None) -> Journal:
         try:
-            page = self.home.sealer.open(state, self._bound(), time.time())
+            page = None if state is None else self.home.sealer.open(state, self._bound(), time.time())
         except SealBroken:
             if not self.home.sealer.is_shared:
                 self.home.warn_once(ALONE)
@@ -279,7 +279,7 @@ class Call(eras.Admitted, eq=False):
             questions.check_sampling_messages(params.messages)
         elif _is_link(params):
             if not uri.is_web(params.url or ""):
-                raise ValueError(f"{params.url!r} is not an absolute URL of http or https")
+                raise ValueError(f"{params.url!r} is not an absolute URL of http or https, without a user")
             if params.elicitation_id and self.session and questions.ELICITATION_COMPLETE.exists(self.facts.version):
                 self.home.expect(self.session, params.elicitation_id)
         return questions.InputRequest(method=row.name, params=jsonrpc.raw(narrow(params, self.facts.version)))

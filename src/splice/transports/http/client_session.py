@@ -149,8 +149,8 @@ class ClientSession:
         except RemoteProtocolError:
             if reading.id is not None:
                 raise
-        except ConnectionClosed:
-            pass
+        except ConnectionClosed as error:
+            reading.trouble = f": {error}"
         return None, True
 
     async def take(self, message: jsonrpc.Message) -> None:
