@@ -5,7 +5,7 @@ A test names the requirements it shows to hold, by their numbers in `requirement
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from pathlib import Path
+from types import ModuleType
 from typing import Any, TypeAlias
 
 import pytest
@@ -35,17 +35,23 @@ def transport(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def connect(transport: str, version: str) -> Connect:
+def served() -> ModuleType:
+    """Name the program that `connect` reaches, with a `build` that makes its server. A file may name another one."""
+    return behaving_server
+
+
+@pytest.fixture
+def connect(transport: str, version: str, served: ModuleType) -> Connect:
     @asynccontextmanager
     async def connected(**options: Any) -> AsyncIterator[Client]:
         options = {"protocol": version, "timeout": 5.0, **options}
         if transport == "http":
-            app = behaving_server.build().http_app()
+            app = served.build().http_app()
             async with listening(app) as url, Client(url, **options) as client:
                 yield client
             return
-        program = StdioServer(warm_python(), str(Path(behaving_server.__file__)))
-        async with Client(program if transport == "stdio" else behaving_server.build(), **options) as client:
+        program = StdioServer(warm_python(), str(served.__file__))
+        async with Client(program if transport == "stdio" else served.build(), **options) as client:
             yield client
 
     return connected

@@ -2,36 +2,21 @@
 
 import asyncio
 import json
-import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 
 from behaviour.conftest import Connect
-from splice import Change, Client, StdioServer
+from splice import Change, Client
 from splice.protocol.versions import FACTS
 from support import keeping_server
 from support.caller import ASKING
-from support.listening import listening
 
 
 @pytest.fixture
-def connect(transport: str, version: str) -> Connect:
-    @asynccontextmanager
-    async def connected(**options: Any) -> AsyncIterator[Client]:
-        options = {"protocol": version, "timeout": 5.0, **options}
-        if transport == "http":
-            async with listening(keeping_server.build().http_app()) as url, Client(url, **options) as client:
-                yield client
-            return
-        program = StdioServer(sys.executable, str(Path(keeping_server.__file__)))
-        async with Client(program if transport == "stdio" else keeping_server.build(), **options) as client:
-            yield client
-
-    return connected
+def served() -> ModuleType:
+    return keeping_server
 
 
 async def counted(client: Client) -> Any:

@@ -1,16 +1,13 @@
 """A model that works for a server, over every transport: it uses the server's functions, and answers by a type."""
 
 import json
-import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 
 from behaviour.conftest import Connect
-from splice import Client, Extension, Question, Served, StdioServer
+from splice import Extension, Question, Served
 from splice.protocol.capabilities import SamplingCapability
 from splice.protocol.versions import FACTS, VERSIONS
 from splice.types import (
@@ -22,7 +19,6 @@ from splice.types import (
     ToolUseContent,
 )
 from support import sampling_server
-from support.listening import listening
 
 TOOLS = [version for version in VERSIONS if FACTS[version].sampling_tools]
 
@@ -45,19 +41,8 @@ class Model(Extension[Question]):
 
 
 @pytest.fixture
-def connect(transport: str, version: str) -> Connect:
-    @asynccontextmanager
-    async def connected(**options: Any) -> AsyncIterator[Client]:
-        options = {"protocol": version, "timeout": 5.0, **options}
-        if transport == "http":
-            async with listening(sampling_server.build().http_app()) as url, Client(url, **options) as client:
-                yield client
-            return
-        program = StdioServer(sys.executable, str(Path(sampling_server.__file__)))
-        async with Client(program if transport == "stdio" else sampling_server.build(), **options) as client:
-            yield client
-
-    return connected
+def served() -> ModuleType:
+    return sampling_server
 
 
 @pytest.mark.requirement(358, 359, 361, 367)

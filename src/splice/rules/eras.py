@@ -243,14 +243,14 @@ def admit(
         params: wire.Params = (row or _ANY).read_params(request.params)
     except InvalidParams as error:  # a fault of `_meta` is reported before one of the other params
         params, failed = _ANY.read_params(request.params), error
-    meta = lifecycle.NO_META if params.meta is None else lifecycle.RequestMeta.read(params.meta)
+    meta = lifecycle.RequestMeta.read(params.meta)
     is_named = meta.protocol_version is not None
-    if isinstance(params, lifecycle.InitializeParams) and not (protocols.handshake or is_named):
+    if not (protocols.handshake or is_named) and isinstance(params, lifecycle.InitializeParams):
         raise protocols.unsupported(params.protocol_version)
     confirm(meta.protocol_version, None if failed else row, params)
     # Half of what a modern request carries is enough to be one: it is refused for the version it lacks.
-    half = meta.client_capabilities is not None and row is not lifecycle.INITIALIZE and protocols.alone
-    era = MODERN if half or is_named else LEGACY
+    is_half = meta.client_capabilities is not None and row is not lifecycle.INITIALIZE and protocols.alone
+    era = MODERN if is_named or is_half else LEGACY
     declared = era.admit(row, meta, session, protocols)
     if row is None or declared.facts.version not in row.versions:
         raise MethodNotFound("Method not found")

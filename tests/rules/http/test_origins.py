@@ -34,7 +34,7 @@ def test_authorities_are_parsed_strictly(text: str, expected: tuple[str, int | N
 )
 def test_loopback_is_welcome_by_default(host: str) -> None:
     origins = Origins()
-    assert origins.welcomes_host(host)
+    assert origins.welcomes_host(host.encode("latin-1"))
     assert origins.welcomes_origin(f"http://{host}")
     assert origins.welcomes_origin(f"https://{host}")
 
@@ -48,7 +48,7 @@ FOREIGN = [
 @pytest.mark.parametrize("host", FOREIGN)
 def test_everything_else_is_foreign_by_default(host: str) -> None:
     origins = Origins()
-    assert not origins.welcomes_host(host)
+    assert not origins.welcomes_host(host.encode("latin-1"))
     assert not origins.welcomes_origin(f"http://{host}")
 
 
@@ -62,18 +62,18 @@ def test_odd_origins_are_foreign_by_default(origin: str) -> None:
 
 def test_named_hosts_replace_the_default() -> None:
     origins = Origins(["mcp.example.com", "other.example.com:8443"])
-    assert origins.welcomes_host("mcp.example.com")
-    assert origins.welcomes_host("MCP.example.com:444")
-    assert origins.welcomes_host("other.example.com:8443")
+    assert origins.welcomes_host(b"mcp.example.com")
+    assert origins.welcomes_host(b"MCP.example.com:444")
+    assert origins.welcomes_host(b"other.example.com:8443")
     assert origins.welcomes_origin("https://mcp.example.com")
     assert origins.welcomes_origin("https://other.example.com:8443")
     for host in ("other.example.com", "other.example.com:443", "localhost", "mcp.example.com.evil.com"):
-        assert not origins.welcomes_host(host)
+        assert not origins.welcomes_host(host.encode("latin-1"))
     assert not origins.welcomes_origin("https://other.example.com")
 
 
 def test_no_hosts_at_all_means_none() -> None:
-    assert not Origins([]).welcomes_host("localhost")
+    assert not Origins([]).welcomes_host(b"localhost")
 
 
 def test_named_origins_are_compared_whole() -> None:
@@ -93,12 +93,12 @@ def test_named_origins_are_compared_whole() -> None:
 
 def test_everyone_must_be_said() -> None:
     origins = Origins(["*"], ["*"])
-    assert origins.welcomes_host("evil.example.com")
-    assert not origins.welcomes_host("not a host")
+    assert origins.welcomes_host(b"evil.example.com")
+    assert not origins.welcomes_host(b"not a host")
     assert origins.welcomes_origin("https://evil.example.com")
     assert origins.welcomes_origin("null")
     hosts_only = Origins(["*"])
-    assert hosts_only.welcomes_host("evil.example.com")
+    assert hosts_only.welcomes_host(b"evil.example.com")
     assert not hosts_only.welcomes_origin("https://evil.example.com")
     assert hosts_only.welcomes_origin("http://localhost:3000")
 

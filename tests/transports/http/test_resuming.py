@@ -13,8 +13,10 @@ from splice.protocol.versions import FACTS, HANDSHAKE_VERSIONS, LATEST_MODERN
 from splice.rules.http.sse import Decoder, Event
 from splice.stores import opening
 from splice.stores.base import StoreError
+from splice.stores.memory import MemoryStore
 from splice.transports.base import Exchange
 from splice.transports.http.app import HTTPApp
+from splice.transports.http.logs import KEEP_SECONDS
 from support.waiting import settle, until
 from transports.asgi import BATCHES, LEGACY, Browser, Call, FakeService, Gate, call, modern, within
 
@@ -236,14 +238,15 @@ async def test_a_batch_is_resumed_as_one_stream() -> None:
     assert sorted(each["id"] for each in again.events) == [1, 2]
 
 
-async def test_a_stream_stays_as_long_as_it_is_written(monkeypatch: pytest.MonkeyPatch, service: FakeService) -> None:
-    monkeypatch.setattr("splice.transports.http.logs.KEEP_SECONDS", 0.05)
+async def test_a_stream_stays_while_its_answer_is_awaited() -> None:
+    service, now = FakeService(), [0.0]
+    service.store = MemoryStore(clock=lambda: now[0])
     service.tools["waits"] = gate = Gate(TOLD)
     browser = Browser(HTTPApp(service))
     await browser.initialize()
     visit = browser.begin("POST", call("waits", 5))
     await visit.event()
-    await asyncio.sleep(0.1)  # a long call that has nothing to tell
+    now[0] = 10 * KEEP_SECONDS  # a long call that has nothing to tell
     visit.disconnect()
     await settle()
     again = await resume(browser, events(visit)[1].id)

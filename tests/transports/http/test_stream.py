@@ -239,7 +239,6 @@ async def test_what_nobody_writes_any_more_is_answered_with_an_error() -> None:
 
 
 async def test_a_client_that_comes_back_in_time_may_be_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streams, "ABSENT_SECONDS", 0.02)
     client, log, stream = logged()
     await stream.send(b"1")
 
@@ -254,8 +253,11 @@ async def test_a_client_that_comes_back_in_time_may_be_asked(monkeypatch: pytest
         stream.detach(client.reply)
         client = Client()
         carrying = asyncio.create_task(stream.carry(client.reply, at(log, 1)))
-    await asyncio.sleep(0.04)
+        await settle()
+        assert stream._absence is not None
+        assert stream._absence.cancelled()
     assert not waiting.done()
+    monkeypatch.setattr(streams, "ABSENT_SECONDS", 0.0)
     client.reply.lose()
     stream.detach(client.reply)
     with pytest.raises(ConnectionClosed):

@@ -35,7 +35,6 @@ Designations: TypeAlias = Mapping[tuple[str, ...], str]
 
 _ENCODED = re.compile(r"=\?base64\?(.*)\?=")
 _BLANKS = " \t"
-_ARRIVED = {name: name.lower().encode() for name in (PROTOCOL_VERSION_HEADER, METHOD_HEADER, NAME_HEADER)}
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
@@ -79,7 +78,8 @@ def accepts(accept: bytes | None, *media: str) -> bool:
 
 def is_plain(value: str) -> bool:
     """Tell whether a text can be a header value as it is."""
-    return value.isascii() and value.isprintable() and value == value.strip() and not _ENCODED.fullmatch(value)
+    is_encoded = value[:1] == "=" and _ENCODED.fullmatch(value)
+    return value.isascii() and value.isprintable() and value == value.strip() and not is_encoded
 
 
 def check_header(name: Any, value: Any) -> None:
@@ -141,12 +141,14 @@ def check_standard_headers(headers: Headers, version: str, method: str, name: st
 
     Raises `HeaderMismatch`.
     """
+    raw = headers.raw
+    is_alike = raw(b"mcp-protocol-version") == version.encode() and raw(b"mcp-method") == method.encode()
+    if is_alike and (name is None or (raw(b"mcp-name") == name.encode() and is_plain(name))):
+        return
     for header, expected in standard_headers(version, method, name).items():
-        given = headers.raw(_ARRIVED[header])
-        if given != expected.encode():
-            value = None if given is None else given.decode("latin-1").strip(_BLANKS)
-            if value != expected and (value is None or header != NAME_HEADER or _decoded(header, value) != name):
-                raise _mismatch(header, value, expected)
+        value = None if (given := headers.get(header)) is None else given.strip(_BLANKS)
+        if value != expected and (value is None or header != NAME_HEADER or _decoded(header, value) != name):
+            raise _mismatch(header, value, expected)
 
 
 def _decoded(header: str, value: str) -> str:

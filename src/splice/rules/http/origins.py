@@ -69,19 +69,20 @@ class Origins:
         named = [host for host in hosts or () if host != ANYONE]
         self._hosts = {_required(host) for host in (named if named or hosts == [] else LOOPBACK)}
         self._origins = None if origins is None else {_origin(each) for each in origins if each != ANYONE}
+        self._welcomes = lru_cache(maxsize=64)(self.welcomes_host)
 
     def check(self, headers: Headers) -> None:
         """Raise `Refusal` (403) unless both headers are welcome."""
         host = headers.raw(b"host")
-        if host is None or not self.welcomes_host(host.decode("latin-1")):
+        if host is None or not self._welcomes(host):
             raise _forbidden("Host", host)
         origin = headers.raw(b"origin")
         if origin is not None and not self.welcomes_origin(origin.decode("latin-1")):
             raise _forbidden("Origin", origin)
 
-    def welcomes_host(self, host: str) -> bool:
+    def welcomes_host(self, host: bytes) -> bool:
         """Tell whether a Host header is one of ours."""
-        authority = parse_authority(host)
+        authority = parse_authority(host.decode("latin-1"))
         return authority is not None and (self._any_host or self._listed(authority))
 
     def welcomes_origin(self, origin: str) -> bool:

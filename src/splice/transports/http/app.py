@@ -10,7 +10,7 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from functools import lru_cache, partial
-from typing import Annotated, Any, TypeAlias, TypedDict, Unpack, cast
+from typing import Annotated, Any, TypeAlias, TypedDict, Unpack
 
 from splice.errors import InternalError, InvalidParams, InvalidRequest, RPCError
 from splice.protocol import jsonrpc, lifecycle, methods
@@ -154,13 +154,10 @@ class HTTPApp:
         found: Target = None
         if root or scope["path"] != self._path:
             path = scope["path"].removeprefix(root).rstrip("/") or "/"
-            if (route := self._service.routes.get(path)) is not None:
-                return cast("Target", route)
-            if path == sse_server.SSE_PATH:
-                found = self._sse
+            found = self._service.routes.get(path) or (self._sse if path == sse_server.SSE_PATH else None)
             if found is None and self._path not in (None, path):
                 raise Refusal(404, InvalidRequest(f"There is nothing here; the MCP endpoint is {root}{self._path}"))
-        if scope["method"] == "POST":
+        if scope["method"] == "POST" and not isinstance(found, routes.Route):
             raw = headers.raw
             check_content(raw(b"content-type"), raw(b"content-encoding"), raw(b"accept"))
         return found
@@ -172,8 +169,8 @@ class HTTPApp:
         that is somewhat too large is read to its end, so that the client gets to read why it was refused.
         """
         declared = headers.raw(b"content-length") or b""
-        patience = 2 if headers.raw(b"expect") is None else 1
-        if declared.isdigit() and int(declared[:18]) > patience * self._max_body:
+        size = int(declared[:18]) if declared.isdigit() else 0
+        if size > self._max_body and (size > 2 * self._max_body or headers.raw(b"expect") is not None):
             raise self._too_large()
         body: bytes | bytearray = b""
         size, more = 0, True
@@ -281,7 +278,7 @@ class RequestExchange(base.Exchange):
         if version is None:
             key = lifecycle.META_PROTOCOL_VERSION
             raise InvalidParams(f"params._meta must carry {key}, and MCP-Protocol-Version repeat it")
-        headers = cast("Headers", self.sender.headers)
+        headers: Any = self.sender.headers
         check_standard_headers(headers, version, self.request.method, None if row is None else row.name_in(params))
 
     def rest(self) -> None:

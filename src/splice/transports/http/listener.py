@@ -104,7 +104,7 @@ class _Protocol(HttpToolsProtocol):
         connection.held += len(data)
         self._unset_keepalive_if_required()
         try:
-            self._parse(memoryview(data))
+            self._parse(data)
         except (HttpParserError, HttpParserUpgrade):
             self._refuse(400, "Invalid HTTP request")
         if connection.held > MAX_HEAD_BYTES:
@@ -112,7 +112,7 @@ class _Protocol(HttpToolsProtocol):
         elif not self.cycle or self.cycle.response_complete:
             self._await_head()
 
-    def _parse(self, data: memoryview) -> None:
+    def _parse(self, data: bytes) -> None:
         """Parse; a request that wishes for another protocol, whose body the parser skips, once more without the wish.
 
         Java's HTTP client wishes for HTTP/2 with its first request.
@@ -143,15 +143,15 @@ class _Protocol(HttpToolsProtocol):
             raise ValueError(_TOO_LARGE)  # tells the parser to read no more
         connection.held -= size
         connection.due = 0.0
-        cast("dict[str, Any]", self.scope)[visits.CONNECTION] = connection
-        super().on_headers_complete()
+        self.scope[visits.CONNECTION] = connection  # type: ignore[literal-required]  # a key of our own
+        HttpToolsProtocol.on_headers_complete(self)
         self.headers = []  # trailers go here: they are not headers
 
     def on_body(self, body: bytes) -> None:
         connection = self.transport
         if connection.held:
             connection.held = max(connection.held - len(body) - FRAME_BYTES, 0)
-        super().on_body(body)
+        HttpToolsProtocol.on_body(self, body)
 
     def _await_head(self) -> None:
         """Give the client until `due` to send a head. The timer is uvicorn's own, which whatever arrives ends."""
