@@ -1,0 +1,66 @@
+"""Authorization: logging in to servers, guarding one, and the servers that issue tokens.
+
+    splice.auth.login     a client gets tokens, keeps them and sends them
+    splice.auth.guard     a server checks who calls, and what they may do
+    splice.auth.issuer    authorization servers: one of our own, and one in front of another identity provider
+
+Names are imported when they are first used.
+
+https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from splice.auth.errors import AuthorizationFailed as AuthorizationFailed
+    from splice.auth.guard.access import Forbidden as Forbidden
+    from splice.auth.guard.guard import Auth as Auth
+    from splice.auth.guard.introspection import IntrospectionVerifier as IntrospectionVerifier
+    from splice.auth.guard.jwts import JWTVerifier as JWTVerifier
+    from splice.auth.guard.keys import APIKeys as APIKeys
+    from splice.auth.guard.keys import StaticTokens as StaticTokens
+    from splice.auth.issuer.local import LocalAuthorizationServer as LocalAuthorizationServer
+    from splice.auth.issuer.proxy import OAuthProxy as OAuthProxy
+    from splice.auth.login.code import OAuth as OAuth
+    from splice.auth.login.device import DeviceCode as DeviceCode
+    from splice.auth.login.keeping import FileTokens as FileTokens
+    from splice.auth.login.keeping import KeyringTokens as KeyringTokens
+    from splice.auth.login.keeping import MemoryTokens as MemoryTokens
+    from splice.auth.login.machines import ClientCredentials as ClientCredentials
+    from splice.auth.login.machines import EnterpriseManaged as EnterpriseManaged
+    from splice.auth.login.machines import WorkloadIdentity as WorkloadIdentity
+    from splice.rules.principal import Principal as Principal
+
+_HOMES = {
+    "splice.auth.errors": ("AuthorizationFailed",),
+    "splice.auth.guard.access": ("Forbidden",),
+    "splice.auth.guard.guard": ("Auth",),
+    "splice.auth.guard.introspection": ("IntrospectionVerifier",),
+    "splice.auth.guard.jwts": ("JWTVerifier",),
+    "splice.auth.guard.keys": ("APIKeys", "StaticTokens"),
+    "splice.auth.issuer.local": ("LocalAuthorizationServer",),
+    "splice.auth.issuer.proxy": ("OAuthProxy",),
+    "splice.auth.login.code": ("OAuth",),
+    "splice.auth.login.device": ("DeviceCode",),
+    "splice.auth.login.keeping": ("FileTokens", "KeyringTokens", "MemoryTokens"),
+    "splice.auth.login.machines": ("ClientCredentials", "EnterpriseManaged", "WorkloadIdentity"),
+    "splice.rules.principal": ("Principal",),
+}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+
+__all__ = sorted(_HOME_OF)  # noqa: PLE0605  # pyright: ignore[reportUnsupportedDunderAll]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name from where it lives."""
+    module = _HOME_OF.get(name)
+    if module is None:
+        raise AttributeError(f"module 'splice.auth' has no attribute {name!r}")
+    value = getattr(import_module(module), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -1,0 +1,14 @@
+"""What goes wrong when a client is to be authorized."""
+
+from splice.errors import TransportError
+
+
+class AuthorizationFailed(TransportError):
+    """A client got no token, or the server would not take it. The message says why, and what to do; it has no secrets."""
+
+    may_have_run = False
+
+    def __init__(self, message: str, *, code: str | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        """The `error` that an authorization server named, such as ``invalid_grant``."""

@@ -1,0 +1,1 @@
+"""A server is guarded: who calls, and what they may do."""

@@ -1,0 +1,1 @@
+"""Authorization servers: they register clients, ask users, and issue tokens."""
