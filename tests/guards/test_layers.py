@@ -7,8 +7,8 @@ import pytest
 from guards.source import Source, sources
 
 CORE = {"errors", "protocol", "rules"}
-SHELVES = {"schema", "stores", "auth"}
-BELOW_BOTH_ENDS = CORE | SHELVES | {"transports"}
+SHELVES = {"schema", "stores"}
+BELOW_BOTH_ENDS = CORE | SHELVES | {"transports", "auth"}
 
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
@@ -16,7 +16,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "rules": {"errors", "protocol"},
     "schema": CORE,
     "stores": {"errors"},
-    "auth": CORE,
+    "auth": CORE | {"stores", "transports"},
     "transports": CORE | SHELVES,
     "server": BELOW_BOTH_ENDS,
     "client": BELOW_BOTH_ENDS,
@@ -31,6 +31,9 @@ MAY_IMPORT: dict[str, set[str]] = {
 
 SEAM = {"splice.stores.base", "splice.stores.memory"}
 """What servers and transports see of the stores: they are given any other one."""
+
+DOOR = {"splice.transports.http.fetch"}
+"""What authorization sees of the transports: a way to send HTTP requests."""
 
 OPENS = "server/server.py"
 """Where an author names a store, by its path: the one place that may open it."""
@@ -96,6 +99,13 @@ def test_servers_and_transports_see_the_seam_of_the_stores_only(source: Source) 
         found = {each.module for each in source.imports() if target_layer(each.module) == "stores"}
         seam = SEAM | {"splice.stores.opening"} if source.name == OPENS else SEAM
         assert found <= seam, f"{source.name} chooses a store"
+
+
+@pytest.mark.parametrize("source", TREE, ids=lambda source: source.name)
+def test_authorization_sees_one_door_of_the_transports(source: Source) -> None:
+    if source.layer == "auth":
+        found = {each.module for each in source.imports() if target_layer(each.module) == "transports"}
+        assert found <= DOOR, f"{source.name} reaches into a transport"
 
 
 def test_every_layer_has_its_rule() -> None:
