@@ -3,6 +3,7 @@
 import asyncio
 import inspect
 import os
+import signal
 import sys
 
 import pytest
@@ -12,6 +13,10 @@ LIMIT_SECONDS = 30.0
 # Hundreds of tests start a Python, and each would compile all of Splice where the environment forbids to keep it.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+# Whoever runs the tests under `nohup` ignores this signal, and every program would inherit that.
+if hasattr(signal, "SIGHUP"):
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.hookimpl(tryfirst=True)
