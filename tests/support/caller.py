@@ -10,6 +10,7 @@ from splice.errors import RPCError
 from splice.protocol.jsonrpc import Notification, Request, Response, Success, encode, failure, raw
 from splice.protocol.questions import ElicitParams
 from splice.protocol.versions import FACTS, LATEST_HANDSHAKE, VERSIONS, covers
+from splice.rules.principal import Principal
 from splice.rules.sessions import Session
 from splice.server.server import Server
 from splice.transports.base import Exchange, Sender
@@ -72,7 +73,8 @@ class Caller:
 
     @property
     def sender(self) -> Sender:
-        return Sender(kind=self.kind, session=self.session, headers=self.headers, principal=self.principal)
+        who = None if self.principal is None else Principal(subject=self.principal)
+        return Sender(kind=self.kind, session=self.session, headers=self.headers, principal=who)
 
     def _push(self, note: Notification) -> None:
         self.pushed.append(json.loads(encode(note)))

@@ -5,6 +5,9 @@ Both name their issuer and are used with no other one. No `repr` shows a secret.
 
 from msgspec import Struct
 
+BEARER = "Bearer"
+"""The type of a token that is not bound to a key."""
+
 
 class Registration(Struct, kw_only=True, repr_omit_defaults=True):
     """How an authorization server knows this client."""
@@ -30,7 +33,7 @@ class Grant(Struct, kw_only=True):
 
     issuer: str
     access_token: str
-    token_type: str = "Bearer"
+    token_type: str = BEARER
     resource: str | None = None
     """The server it is for, as the token request named it."""
     scopes: tuple[str, ...] = ()
@@ -43,7 +46,7 @@ class Grant(Struct, kw_only=True):
     """The private JWK, as JSON, that the token is bound to; None: it is a bearer token."""
 
     def __repr__(self) -> str:
-        return f"Grant(issuer={self.issuer!r}, resource={self.resource!r}, scopes={self.scopes!r}, expires={self.expires!r})"
+        return f"Grant(issuer={self.issuer!r}, resource={self.resource!r}, scopes={self.scopes!r})"
 
 
 class Kept(Struct, kw_only=True):
