@@ -118,6 +118,10 @@ class RPCError(MCPError):
     code: int = INTERNAL_ERROR
     is_foreign: bool = False
     """A peer sent it. A handler that lets it pass did not raise it for its own client to read."""
+    status: int | None = None
+    """The HTTP status that a request gets which it ends before anything was sent; None: the one of its code."""
+    headers: tuple[tuple[bytes, bytes], ...] = ()
+    """The headers that go with that status, names in lower case."""
 
     def __init_subclass__(cls, *, code: int | None = None, **options: Any) -> None:
         """Give the subclass its `code`; without one it has that of its base."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from splice import Client, Context, Server
+from splice import Client, Context, HTTPServer, Server
 from splice.errors import HTTPRefused, MCPError, RequestTimeout
 from splice.protocol.jsonrpc import BadMessage, Request, decode
 from splice.protocol.versions import LATEST_HANDSHAKE, LATEST_MODERN
@@ -26,6 +26,13 @@ from transports.http.linking import SessionServer, handshake, linked
 from transports.raw_http import Visit, raw_server
 
 BOTH = (LATEST_HANDSHAKE, LATEST_MODERN)
+DISCOVERED = {
+    "supportedVersions": [LATEST_MODERN],
+    "capabilities": {"tools": {}},
+    "resultType": "complete",
+    "ttlMs": 0,
+    "cacheScope": "private",
+}
 
 # Row 2: a client that goes away at any point.
 
@@ -165,13 +172,7 @@ async def use_schemas(listed: dict[str, Any], schema: dict[str, Any]) -> None:
         method = (visit.message or {}).get("method", "")
         asking = {"method": "elicitation/create", "params": {"mode": "form", "message": "?", "requestedSchema": schema}}
         results: dict[str, Any] = {
-            "server/discover": {
-                "supportedVersions": [LATEST_MODERN],
-                "capabilities": {"tools": {}},
-                "resultType": "complete",
-                "ttlMs": 0,
-                "cacheScope": "private",
-            },
+            "server/discover": DISCOVERED,
             "tools/list": {"tools": [listed], "resultType": "complete", "ttlMs": 0, "cacheScope": "private"},
             "tools/call": {"resultType": "complete", "content": [], "structuredContent": {}}
             if "outputSchema" in listed
@@ -219,3 +220,30 @@ async def test_progress_without_end_does_not_lengthen_a_call() -> None:
     async with Client(server) as client, asyncio.timeout(5):
         with pytest.raises(RequestTimeout):
             await client.call_tool("busy", timeout=0.2)
+
+
+# Row 45: what a server says where to go on is no address.
+
+
+async def test_a_cursor_is_no_address() -> None:
+    """It is sent back as it came, to where the list was asked for."""
+    async with raw_server(lambda visit: visit.result({})) as sink:
+        cursors = [sink.url, f"//{sink.url.partition('//')[2]}", "file:///etc/passwd", "../other"]
+        given: list[str | None] = []
+
+        async def handler(visit: Visit) -> None:
+            if visit.message["method"] == "server/discover":
+                await visit.result(DISCOVERED)
+                return
+            given.append(visit.message["params"].get("cursor"))
+            page = {"tools": [], "resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
+            await visit.result(page | ({"nextCursor": cursors[len(given) - 1]} if len(given) <= len(cursors) else {}))
+
+        async with raw_server(handler) as server, asyncio.timeout(5):
+            target = HTTPServer(server.url, headers={"Authorization": "Bearer s3cret"})
+            client = Client(target, protocol=LATEST_MODERN)
+            async with client:
+                await client.list_tools()
+        assert given == [None, *cursors]
+        assert {visit.path for visit in server.visits} == {"/mcp"}
+        assert sink.visits == []

@@ -51,7 +51,7 @@ async def connected(wire: OverHTTP, method: str, body: JSON = None, **headers: s
     assert b" 200 " in (await reader.readuntil(b"\r\n\r\n")).partition(b"\r\n")[0]
 
     async def events() -> AsyncIterator[Event]:
-        decoder = Decoder()
+        decoder = Decoder(2**24)
         while size := int(await reader.readline() or b"0", 16):
             for event in decoder.feed((await reader.readexactly(size + 2))[:-2]):
                 yield event

@@ -48,7 +48,7 @@ from splice.protocol.wire import Implementation
         ({"retries": -1}, ValueError, "retries= of Client takes how often, 0 or more, not -1"),
         ({"max_message": "1"}, TypeError, "max_message= of Client takes a number of bytes above 0"),
         ({"max_message": 0}, ValueError, "max_message= of Client takes a number of bytes above 0, not 0"),
-        ({"max_message": 5}, TypeError, "max_message= of Client is for a command or a URL; scripted has no such limit"),
+        ({"max_message": 5}, TypeError, "is for a command or a URL; scripted has no such option"),
     ],
 )
 def test_a_wrong_option_is_refused_at_once(options: Any, kind: type[Exception], said: str) -> None:

@@ -282,8 +282,8 @@ class Channels(RuleBasedStateMachine):
     @invariant()
     def what_is_over_is_forgotten(self) -> None:
         for side in self.sides:
-            assert side.channel.table.waiting <= sum(not each.task.done() for each in side.asked)
-            assert side.channel.table.owed <= sum(each.runs for each in side.work) + self.numbers
+            assert len(side.channel.table.outbound) <= sum(not each.task.done() for each in side.asked)
+            assert len(side.channel.table.inbound) <= sum(each.runs for each in side.work) + self.numbers
 
     def teardown(self) -> None:
         """Let all arrive, all work end and both leave: then each request has had its one outcome."""
@@ -298,7 +298,8 @@ class Channels(RuleBasedStateMachine):
                     id = work.exchange.request.id
                     assert self.drained or not work.silenced or id in repeated or not far.replies[id]
             for side in self.sides:
-                assert side.channel.table.owed == side.channel.table.waiting == 0
+                assert not side.channel.table.inbound
+                assert not side.channel.table.outbound
                 assert not any(work.runs for work in side.work)
             left = asyncio.all_tasks(self.loop)
             assert not left, left

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 from types import ModuleType
-from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
 from hypothesis import strategies as st
@@ -23,11 +23,12 @@ from splice.protocol.wire import Wire
 
 S = TypeVar("S", bound=Struct)
 
-SAMPLING_CONTENT: Any = asked.SamplingContent
+SAMPLING_CONTENT: Any = get_type_hints(asked.Spoken, include_extras=True)["content"]
 LISTS: tuple[object, ...] = get_args(SAMPLING_CONTENT)[-1].__metadata__
 """Since when several blocks may stand where one does."""
 
 BASES = {"Wire", "Meta", "LaterMeta", "Named", "Hints", "ResourceDescription", "Spoken"}
+BASES |= {"Block", "BinaryBlock", "Capabilities", "NamedData", "QuestionParams"}
 """Bases without a name on the wire."""
 
 

@@ -179,7 +179,7 @@ def test_a_request_that_names_its_version_must_declare_the_rest(said: JSON, erro
 
 def test_a_modern_request_without_a_version_is_invalid() -> None:
     with pytest.raises(InvalidParams, match=META_PROTOCOL_VERSION):
-        MODERN.admit(TOOLS_LIST, RequestMeta(client_capabilities=ClientCapabilities()), None, EVERY_PROTOCOL)
+        MODERN.admit(TOOLS_LIST, RequestMeta(client_capabilities=ClientCapabilities()), EVERY_PROTOCOL)
 
 
 @pytest.mark.requirement(65)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from splice.rules.seal import SealBroken, Sealer, key_of
+from splice.rules.seal import TTL_SECONDS, SealBroken, Sealer, key_of
 
 KEY, OTHER = b"k" * 32, b"o" * 32
 NOW = 1_000_000.0
@@ -58,11 +58,11 @@ def test_it_opens_only_for_what_it_was_bound_to() -> None:
 
 
 def test_it_expires() -> None:
-    sealer = Sealer([KEY], ttl_seconds=10)
+    sealer = Sealer([KEY])
     text = sealer.seal(b"payload", b"", NOW)
-    assert sealer.open(text, b"", NOW + 9.9) == b"payload"
+    assert sealer.open(text, b"", NOW + TTL_SECONDS - 0.1) == b"payload"
     with pytest.raises(SealBroken):
-        sealer.open(text, b"", NOW + 10)
+        sealer.open(text, b"", NOW + TTL_SECONDS)
 
 
 def test_keys_rotate() -> None:

@@ -6,6 +6,7 @@ from splice.protocol.capabilities import ClientCapabilities, RootsCapability
 from splice.protocol.jsonrpc import Notification
 from splice.protocol.versions import FACTS, LATEST_HANDSHAKE, VERSIONS
 from splice.protocol.wire import Implementation
+from splice.rules.principal import Principal
 from splice.rules.sessions import DEFAULT_LEVEL, NO_CAPABILITIES, Declared, Session
 
 CLIENT = Implementation(name="client", version="2")
@@ -18,7 +19,7 @@ def test_a_new_session_has_declared_nothing() -> None:
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_opening_a_session_settles_the_version(version: str) -> None:
-    session = Session(id="s", principal="me")
+    session = Session(id="s", principal=Principal(subject="me"))
     assert session.open(version) is FACTS[version]
     assert session.facts is FACTS[version]
     assert session.batches is FACTS[version].batches

@@ -1,6 +1,7 @@
 """The schema says exactly what decoding does: a value fits one if and only if it fits the other."""
 
 import datetime as dt
+import functools
 import uuid
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
@@ -12,9 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schema.models import Box, Cat, Color, Dog, Limited, LimitedTree, Movie, Pair, Point, Row, User
-from splice.schema.functions import Signature, dump
+from splice.schema import functions
+from splice.schema.functions import dump
 from splice.schema.schemas import BadArguments
 from splice.schema.validate import Mismatch, validator
+
+Signature = functools.partial(functions.Signature, skip=lambda _: False, opaque=())
 
 KINDS: list[Any] = [
     *(int, float, str, bool, None, Any, list, dict, list[int], dict[str, float], tuple[int, ...], tuple[int, str]),
@@ -92,7 +96,7 @@ NEAR: dict[Any, st.SearchStrategy[Any]] = {
 }
 
 
-def taking(kind: Any) -> Signature:
+def taking(kind: Any) -> functions.Signature:
     def take(value: Any) -> None:
         pass
 

@@ -14,9 +14,12 @@ import pytest
 from msgspec import UNSET, Raw
 
 from schema.models import Address, Color, Movie, Person, Point, Tree, User
+from splice.schema import functions
 from splice.schema.annotations import Header
-from splice.schema.functions import Signature, dump, output_schema
+from splice.schema.functions import dump, output_schema
 from splice.schema.schemas import BadArguments
+
+Signature = functools.partial(functions.Signature, skip=lambda _: False, opaque=())
 
 if TYPE_CHECKING:
     from nowhere import Missing  # type: ignore[import-not-found]  # it is meant not to exist

@@ -1,13 +1,16 @@
 """What is repaired in arguments, what is not, and how it is told."""
 
+import functools
 import json
 from typing import Any, Literal
 
 import msgspec
 import pytest
 
-from splice.schema.functions import Signature
+from splice.schema import functions
 from splice.schema.repairs import MAX_SHOWN, MAX_SIZE, MAX_TOLD, repaired
+
+Signature = functools.partial(functions.Signature, skip=lambda _: False, opaque=())
 
 
 class Point(msgspec.Struct):

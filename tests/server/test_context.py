@@ -28,6 +28,7 @@ from splice.protocol.questions import (
 )
 from splice.protocol.tools import Tool
 from splice.protocol.versions import FACTS, VERSIONS
+from splice.rules.principal import Principal
 from support.caller import ALL, ASKING, CANCEL, DECLINE, LEGACY, MODERN, Caller, Hand, accept, fixed, said, text_of
 from support.joined import Joined
 from support.waiting import until
@@ -71,7 +72,7 @@ async def test_a_handler_knows_who_asks_what(version: str) -> None:
     assert ctx.method == "tools/call"
     assert ctx.params.name == "run"
     assert ctx.request_id == caller.last.request.id if caller.last else False
-    assert ctx.principal == "ada"
+    assert ctx.principal == Principal(subject="ada")
     assert ctx.headers == {"x-a": "b"}
     assert ctx.lifespan is None
     assert ctx.client.info.name == "tests"

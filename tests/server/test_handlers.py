@@ -106,7 +106,7 @@ async def test_a_cancelled_def_lets_go_of_what_it_waits_for() -> None:
     [
         (Server.tool, "tags", ", timeout"),
         (Server.tool, "titel", r"Did you mean 'title'\?"),
-        (Server.prompt, "validate", ", blocking"),
+        (Server.prompt, "validate", ", visible"),
         (lambda server, **options: server.resource("a:b", **options), "mimetype", r"Did you mean 'mime_type'\?"),
     ],
 )

@@ -101,7 +101,7 @@ def test_a_secret_of_the_environment_gives_the_key(monkeypatch: pytest.MonkeyPat
 
 def test_a_kind_of_source_that_does_not_exist_is_refused() -> None:
     with pytest.raises(ValueError, match="'bogus': sources have tools, prompts, resources, templates"):
-        Server("s").add_source("bogus", object())  # type: ignore[call-overload]  # that is the point
+        Server("s").add_source("bogus", object())  # type: ignore[arg-type]  # that is the point
 
 
 def test_http_options_that_do_not_exist_or_are_one_text_are_refused() -> None:

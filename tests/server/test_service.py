@@ -16,6 +16,7 @@ from splice.protocol.jsonrpc import Failure, Request, encode
 from splice.protocol.methods import Method
 from splice.protocol.tools import CallToolResult, ListToolsResult
 from splice.protocol.versions import VERSIONS
+from splice.rules.principal import Principal
 from splice.server.call import Answer, Call
 from support.caller import ALL, LEGACY, MODERN, Caller, Hand, text_of
 from support.wire import JSON, meta
@@ -220,7 +221,8 @@ async def test_middleware_sees_lists_as_types_and_may_filter_them() -> None:
     async def only_echo(call: Call, proceed: Answer) -> Any:
         result = await proceed(call)
         if isinstance(result, ListToolsResult):
-            result.tools = [tool for tool in result.tools if tool.name == "echo" or call.sender.principal == "admin"]
+            is_admin = call.sender.principal == Principal(subject="admin")
+            result.tools = [tool for tool in result.tools if tool.name == "echo" or is_admin]
         return result
 
     for version in VERSIONS:

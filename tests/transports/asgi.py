@@ -13,6 +13,7 @@ from splice.protocol.tools import TOOLS_CALL, TOOLS_LIST
 from splice.protocol.versions import LATEST_HANDSHAKE, LATEST_MODERN, V2025_03_26
 from splice.rules.eras import admit
 from splice.rules.http.sse import Decoder
+from splice.rules.principal import Principal
 from splice.rules.sessions import Session
 from splice.transports.base import Exchange, Sender, Service
 
@@ -175,7 +176,7 @@ class Call:
     @property
     def events(self) -> list[Any]:
         assert self.headers["content-type"] == "text/event-stream"
-        return [json.loads(event.data) for event in Decoder().feed(self.body) if event.data]
+        return [json.loads(event.data) for event in Decoder(2**24).feed(self.body) if event.data]
 
     async def until(self, condition: Callable[["Call"], Any]) -> "Call":
         async with asyncio.timeout(5):
@@ -217,7 +218,7 @@ class Browser:
             "headers": [(name.encode(), value.encode()) for name, value in fields.items() if value is not None],
         }
         if self.principal is not None:
-            scope["splice.principal"] = self.principal
+            scope["splice.principal"] = Principal(subject=self.principal)
         return Call(self.app, scope, options.pop("chunks", [data]), **options)
 
     async def send(

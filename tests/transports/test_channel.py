@@ -82,7 +82,7 @@ async def test_a_service_that_raises_is_answered_for_and_logged(caplog: pytest.L
     assert code_of(peer.heard[0]) == -32603
     assert "secret" not in str(peer.heard)
     assert "a secret" in caplog.text
-    assert peer.channel.table.owed == 0
+    assert not peer.channel.table.inbound
 
 
 async def test_notifications_about_nothing_in_flight_are_heard() -> None:
@@ -164,7 +164,7 @@ async def test_answering_in_the_callers_task_returns_the_response() -> None:
     peer.work[1].set_result("done")
     assert await post == Success(1, "done")
     assert peer.heard == []
-    assert peer.channel.table.owed == 0
+    assert not peer.channel.table.inbound
 
 
 async def test_a_request_that_may_not_begin_raises(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -234,7 +234,7 @@ async def test_a_caller_who_is_cancelled_leaves_nothing_behind() -> None:
     await settle()
     assert post.cancelled()
     assert peer.cancelled == [1]
-    assert peer.channel.table.owed == 0
+    assert not peer.channel.table.inbound
 
 
 async def test_a_lost_channel_stops_what_is_answered_in_a_callers_task() -> None:
@@ -268,7 +268,7 @@ async def test_a_response_settles_its_request_once(caplog: pytest.LogCaptureFixt
     response = await waiting
     assert isinstance(response, Success)
     assert json.loads(bytes(response.result)) == "first"
-    assert peer.channel.table.waiting == 0
+    assert not peer.channel.table.outbound
     assert caplog.text.count("nobody waits for") == 3
 
 
@@ -373,7 +373,7 @@ async def test_a_request_that_is_not_json_fails_the_one_who_sends_it_and_reaches
     with pytest.raises(TypeError):
         await peer.channel.notify(Notification("n", {"x": object()}))
     assert peer.heard == []
-    assert peer.channel.table.waiting == 0
+    assert not peer.channel.table.outbound
 
 
 async def test_a_response_to_a_caller_who_left_in_the_same_turn_is_dropped() -> None:
@@ -434,7 +434,7 @@ async def test_a_stream_that_breaks_fails_the_question() -> None:
     peer = Peer()
     with pytest.raises(ConnectionClosed, match="the stream"):
         await peer.channel.ask("roots/list", None, send)
-    assert peer.channel.table.waiting == 0
+    assert not peer.channel.table.outbound
 
 
 # Progress.
@@ -625,7 +625,7 @@ async def test_a_lost_channel_frees_those_who_wait_to_send() -> None:
 async def test_5000_requests_at_once_are_answered_in_their_order() -> None:
     peer = Peer()
     await peer.say(*(ask(id, "echo", {}) for id in range(5000)))
-    await until(lambda: peer.channel.table.owed == 0)
+    await until(lambda: not peer.channel.table.inbound)
     assert [message["id"] for message in peer.heard] == list(range(5000))
 
 

@@ -30,10 +30,9 @@ from splice.client.connection import Connection, Opening
 from splice.client.questions import Questions
 from splice.protocol import jsonrpc, lenient, notifications, prompts, questions, resources, wire
 from splice.protocol.jsonrpc import Failure, Notification, RequestId, Response, error_of
-from splice.protocol.methods import UNREADABLE, Method, Note
+from splice.protocol.methods import Method, Note
 from splice.protocol.tools import TOOLS_CALL, TOOLS_LIST, Tool
-from splice.rules.eras import is_version_of_requests
-from splice.rules.exchanges import REPEATABLE
+from splice.rules import eras, exchanges
 from splice.rules.meta import replace_token, restamp
 from splice.rules.options import Option, option_table
 from splice.transports.base import Hear, Outgoing
@@ -150,9 +149,7 @@ class Calls:
     """How often a request is sent again where that does no harm."""
 
     def __init__(self, opening: Opening, ours: Questions, current: Current, renew: Renew) -> None:
-        self.questions = ours
-        self.current = current
-        self._renew = renew
+        self.questions, self.current, self._renew = ours, current, renew
         self._kinds = {kind: result for each in ours.chapters for kind, result in each.results.items()}
         """Kinds of result that extensions add."""
         self._remark = lenient.Remarks(notices.log)
@@ -224,7 +221,7 @@ class Calls:
             try:
                 return await connection.link.exchange(outgoing)
             except (errors.HTTPRefused, errors.ConnectionClosed) as error:
-                again = again or lives.Again(self.retries, row.name in REPEATABLE)
+                again = again or lives.Again(self.retries, row.name in exchanges.REPEATABLE)
                 if not await self._recover(connection, error, again):
                     if isinstance(error, errors.HTTPRefused) and isinstance(error.response, Failure):
                         return error.response
@@ -345,7 +342,7 @@ class Calls:
         if kind is None or kind == "complete":
             return row.read_result(raw, self._remark) if result is None else result
         asks = kind == questions.InputRequiredResult.result_type and row.may_ask
-        asks = asks and is_version_of_requests(self.current().facts.version)
+        asks = asks and eras.is_version_of_requests(self.current().facts.version)
         other = questions.InputRequiredResult if asks else self._kinds.get(kind)
         if other is None:
             raise errors.RemoteProtocolError(f"The result of {row.name} has type {kind!r}, which is not allowed there")
@@ -356,5 +353,5 @@ class Calls:
 def _kind(raw: Raw) -> str | None:
     try:
         return msgspec.json.decode(raw, type=wire.Result).result_type
-    except UNREADABLE:
+    except jsonrpc.UNREADABLE:
         return None

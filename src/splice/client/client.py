@@ -53,6 +53,7 @@ class Client:
     - `restart=False` leaves a server process that has ended alone, which otherwise is started again when it is needed;
       `on_state` is told each new `state`, and why if something was lost;
     - `retries` is how often a request is sent again (0) that certainly was not carried out, or changes nothing;
+    - `auth` gets the tokens for a URL: a token, a function that returns one, or a policy such as `splice.auth.OAuth()`;
     - `max_message` is the size of the largest message that the server may send, in bytes.
     """
 

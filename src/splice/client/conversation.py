@@ -7,6 +7,7 @@ in here too: questions and notifications.
 """
 
 import asyncio
+from contextlib import AbstractContextManager
 from functools import partial
 
 from splice.client import lives, notices, subscriptions, targets
@@ -20,8 +21,7 @@ from splice.protocol import jsonrpc, notifications, versions
 from splice.protocol.capabilities import ClientCapabilities
 from splice.rules.negotiation import preference
 from splice.rules.options import checked
-from splice.transports.base import Link
-from splice.transports.tasks import Background
+from splice.transports import base, tasks
 
 CLOSED = "This client is closed; open it again to use it"
 
@@ -36,7 +36,7 @@ class Conversation:
 
     def __init__(self, target: targets.Target, options: ClientOptions) -> None:
         checked("Client", options, OPTIONS)
-        target = targets.limited(target, options.get("max_message"))
+        target = targets.adjusted(target, options)
         on_log, on_change = options.get("on_log"), options.get("on_change")
         questions = Questions(options)
         capabilities = ClientCapabilities()
@@ -55,8 +55,8 @@ class Conversation:
         self._leaving = asyncio.Lock()
         self._connection: Connection | None = None
         self._announcing: asyncio.Task[None] | None = None
-        self._links: set[Link] = set()
-        self._background = Background()
+        self._links: set[base.Link] = set()
+        self._background = tasks.Background()
         self._notices = notices.Notices(on_log, on_change, questions.chapters)
         self.calls = Calls(self._opening, questions, self.connection, self._renew)
         self.calls.cache.keeps, self.calls.retries = options.get("cache", True), options.get("retries", 0)
@@ -87,6 +87,11 @@ class Conversation:
         self.states.become("closed")
         await self._let_go()
         await self.states.told()
+
+    def pause(self) -> AbstractContextManager[None]:
+        """Let no time pass while the user logs in, and keep no results: it may be another user from then on."""
+        self.calls.cache.clear()
+        return self._opening.clocks.stopped()
 
     @property
     def is_stranded(self) -> bool:

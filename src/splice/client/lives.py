@@ -7,7 +7,6 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio#
 """
 
 import asyncio
-import os
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
@@ -17,13 +16,10 @@ from msgspec import Struct
 
 from splice.client import notices
 from splice.errors import ConnectFailed, ConnectionClosed, MCPError, TransportError
-from splice.transports.tasks import ended
+from splice.transports.tasks import ended, lengthened
 
 BACK_OFF_SECONDS = (0.0, 0.5, 1.0, 2.0, 4.0)
 """How long to wait before each further attempt; the last one counts for all that follow."""
-
-JITTER = 0.2
-"""By which part of itself a wait is lengthened at most: clients that lost one server at once come back one by one."""
 
 MAX_STARTS = 5
 """How often a server may be started again within `WINDOW_SECONDS`."""
@@ -42,8 +38,7 @@ OnState: TypeAlias = Callable[[State, MCPError | None], Awaitable[None] | None]
 
 def back_off(seconds: Sequence[float], failures: int) -> float:
     """Tell how long to wait after so many failures."""
-    chance = int.from_bytes(os.urandom(2)) / 0xFFFF
-    return seconds[min(failures, len(seconds) - 1)] * (1 + JITTER * chance)
+    return lengthened(seconds[min(failures, len(seconds) - 1)])
 
 
 class Lives(Struct):

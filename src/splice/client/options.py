@@ -40,6 +40,7 @@ class ClientOptions(questions.AnswerOptions, total=False):
     on_state: Annotated[lives.OnState | None, notices.FUNCTION]
     restart: Annotated[bool, Option(bool, "True or False")]
     retries: Annotated[int, Option(int, "how often, 0 or more", lambda often: often >= 0)]
+    auth: Annotated[Any, Option(object, "a token, a function or a policy: OAuth()", lambda a: not isinstance(a, type))]
     max_message: Annotated[int | None, Option(int, "a number of bytes above 0", lambda size: size > 0)]
 
 

@@ -69,8 +69,6 @@ log = logging.getLogger("splice.client")
 class Question:
     """One thing a server asks."""
 
-    __slots__ = ("facts", "params", "raw", "row")
-
     def __init__(self, row: methods.Method[Any, Any], params: Raw | None, facts: versions.Facts) -> None:
         self.row = row
         self.raw = params
@@ -84,9 +82,6 @@ class Question:
 _CAN = Option((list, tuple, set), f"a list of {', '.join(CAN)}", lambda can: {*can} <= {*CAN}, str)
 
 
-_EXTENSIONS = Option(Sequence, "a list of `Extension`", item=Extension)
-
-
 class AnswerOptions(TypedDict, total=False):
     """The options of a `Client` that answer questions."""
 
@@ -95,7 +90,7 @@ class AnswerOptions(TypedDict, total=False):
     roots: Annotated[Roots | None, Option((Sequence, Callable), "a list of places, or a function")]
     can: Annotated[Collection[Can] | None, _CAN]
     on_elicit_complete: Annotated[OnElicitComplete | None, FUNCTION]
-    extensions: Annotated[Sequence[Extension[Question]], _EXTENSIONS]
+    extensions: Annotated[Sequence[Extension[Question]], Option(Sequence, "a list of `Extension`", item=Extension)]
 
 
 class Questions(Extension[Question]):

@@ -10,9 +10,8 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscrip
 
 import asyncio
 
+from splice.client import lives, notices
 from splice.client.calls import NO_OPTIONS, Calls, Options
-from splice.client.lives import back_off
-from splice.client.notices import log, read
 from splice.errors import ConnectionClosed, LocalProtocolError, MCPError, RPCError
 from splice.protocol import jsonrpc, lifecycle, notifications, resources, wire
 from splice.protocol.notifications import LISTS, SUBSCRIPTIONS_LISTEN, SubscriptionFilter
@@ -29,14 +28,12 @@ class Listening:
     """One stream of changes. It begins at once, in a task of its own; the user is told in `background`."""
 
     def __init__(self, of: "Subscriptions", wanted: SubscriptionFilter) -> None:
-        self._of = of
-        self._wanted = wanted
+        self._of, self._wanted = of, wanted
         self.id: jsonrpc.RequestId = 0
         """The id of the request that opened the stream, which each of its changes repeats."""
         self._failures = 0
-        loop = asyncio.get_running_loop()
-        self._honoured: asyncio.Future[SubscriptionFilter] = loop.create_future()
-        self._task = loop.create_task(self._run())
+        self._honoured: asyncio.Future[SubscriptionFilter] = asyncio.Future()
+        self._task = asyncio.create_task(self._run())
         of.open.add(self)
 
     async def begun(self) -> SubscriptionFilter | None:
@@ -81,9 +78,10 @@ class Listening:
                 error = failed
             self._of.calls.cache.clear()  # changes may go by unheard
             if not self._honoured.done() or not self._of.reconnects or isinstance(error, RPCError):
-                log.info("hearing of changes has ended: %s", error)
+                notices.log.info("hearing of changes has ended: %s", error)
                 return error
-            await asyncio.sleep(back_off(RECONNECT_SECONDS, self._failures))
+            pause = lives.back_off(RECONNECT_SECONDS, self._failures)
+            await asyncio.sleep(max(pause, getattr(error, "retry_after", 0.0)))
             self._failures += 1
 
     async def _hear(self, note: jsonrpc.Notification) -> None:
@@ -95,10 +93,8 @@ class Subscriptions:
     """The resources whose changes are wanted; with `lists`, changes of lists are wanted too."""
 
     def __init__(self, calls: Calls, background: Background, *, lists: bool, reconnects: bool) -> None:
-        self.calls = calls
-        self.background = background
-        self._lists = lists
-        self.reconnects = reconnects
+        self.calls, self.background = calls, background
+        self._lists, self.reconnects = lists, reconnects
         self._uris: dict[str, None] = {}
         self._lock = asyncio.Lock()
         self.open: set[Listening] = set()
@@ -148,7 +144,7 @@ class Subscriptions:
                 for uri in tuple(self._uris):
                     await self.calls.request(resources.RESOURCES_SUBSCRIBE, resources.SubscribeParams(uri=uri))
         except MCPError as error:
-            log.warning("cannot hear of changes: %s", error)
+            notices.log.warning("cannot hear of changes: %s", error)
 
     async def tell_missed(self) -> None:
         """Tell of all that may have changed while the server was not heard."""
@@ -165,7 +161,7 @@ class Subscriptions:
 
     def acknowledge(self, note: jsonrpc.Notification) -> None:
         """Take an acknowledgment of one of the open streams."""
-        params = read(notifications.ACKNOWLEDGED, note)
+        params = notices.read(notifications.ACKNOWLEDGED, note)
         listening = self._named_in(params)
         if params is not None and listening is not None:
             listening.acknowledge(params.notifications)
@@ -174,7 +170,7 @@ class Subscriptions:
         """Tell whether a change was asked for: in a session all are; since then, it names one of the open streams."""
         if not SUBSCRIPTIONS_LISTEN.exists(self.calls.current().facts.version):
             return True
-        return self._named_in(read(notifications.TOOLS_CHANGED, note)) is not None  # all changes have `_meta`
+        return self._named_in(notices.read(notifications.TOOLS_CHANGED, note)) is not None  # all changes have `_meta`
 
     def _named_in(self, params: wire.NoteParams | None) -> Listening | None:
         """Find the stream that a notification names."""
@@ -208,7 +204,7 @@ class Subscriptions:
                     flag = f"{kind}_list_changed"
                     if getattr(wanted, flag) and not getattr(honoured, flag):
                         name = self.calls.current().server_name
-                        log.warning("%s does not tell when its list of %s changes, as it declared", name, kind)
+                        notices.log.warning("%s does not tell when its list of %s changes, as it declared", name, kind)
             for listening in old:
                 await listening.stop()
             return honoured

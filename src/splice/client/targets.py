@@ -13,13 +13,15 @@ import re
 import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from copy import copy
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, cast
 
 from msgspec import Struct
 
-from splice.protocol import jsonrpc, uri
+from splice.protocol import uri
+from splice.protocol.jsonrpc import MAX_ANSWER_BYTES, MAX_MESSAGE_BYTES
 from splice.rules.http.headers import check_header
 from splice.transports import base, memory
 from splice.transports.stdio.client import StdioLink
@@ -32,6 +34,9 @@ _ADDRESS = re.compile(r"\w+://\S+|[\w.-]+:\d+(/.*)?")
 
 _FILE = re.compile(r"\S+\.json(#\S*)?")
 """A configuration file."""
+
+
+Headers: TypeAlias = Mapping[str, str] | None
 
 
 class Target(Protocol):
@@ -80,7 +85,7 @@ class StdioServer:
         env: Mapping[str, str] | None = None,
         cwd: str | Path | None = None,
         on_stderr: Callable[[bytes], None] | None = None,
-        max_message: int = jsonrpc.MAX_ANSWER_BYTES,
+        max_message: int = MAX_ANSWER_BYTES,
     ) -> None:
         self.command = (command, *args)
         self.name = shlex.join([Path(command).name, *args])[:60]
@@ -100,19 +105,22 @@ class StdioServer:
 class HTTPServer:
     """A server behind a URL. `headers` go out with every request, and to no other origin.
 
-    `max_message` is the size of the largest message that it may answer with, in bytes.
+    `auth` gets the tokens for it: a token, a function that returns one, `def` or `async def`, or a policy such as
+    `splice.auth.OAuth()`. Its `Authorization` goes before one in `headers`. `max_message` is the size of the largest
+    message that it may answer with, in bytes.
     """
 
     kind = "http"
 
     def __init__(
-        self, url: str, *, headers: Mapping[str, str] | None = None, max_message: int = jsonrpc.MAX_MESSAGE_BYTES
+        self, url: str, *, headers: Headers = None, auth: Any = None, max_message: int = MAX_MESSAGE_BYTES
     ) -> None:
-        self.url = url
+        if isinstance(auth, type):
+            raise TypeError(f"auth= takes an object, so write {auth.__name__}() and not {auth.__name__}")
+        self.url, self.auth = url, auth
         self.name = uri.shown_url(url)
         """The URL, without what may be secret in it."""
-        self.headers = headers
-        self.max_message = max_message
+        self.headers, self.max_message = headers, max_message
         for name, value in (headers or {}).items():
             check_header(name, value)
 
@@ -120,7 +128,12 @@ class HTTPServer:
         """Make a pool of connections; none is opened yet."""
         from splice.transports.http.link import HTTPLink  # noqa: PLC0415 - a stdio client loads no HTTP library
 
-        return HTTPLink(self.url, self.headers or {}, receiver, self.max_message)
+        link = HTTPLink(self.url, self.headers or {}, receiver, self.max_message)
+        if self.auth is not None:
+            from splice.auth.login.authorizer import authorizer_of  # noqa: PLC0415 - others load nothing of auth
+
+            link.endpoint.authorizer = authorizer_of(self.auth, self.url, getattr(receiver, "pause", nullcontext))
+        return link
 
 
 class InProcess(Struct):
@@ -164,13 +177,14 @@ def resolve(target: AnyTarget) -> Target:
     raise TypeError(f"a client needs a server object, a URL, a command, a file or an mcpServers entry, not {kind}")
 
 
-def limited(target: Target, max_message: int | None) -> Target:
-    """Let a server's messages be no larger than so many bytes; None: as it is. Raises `TypeError` for other targets."""
-    if max_message is not None:
-        if not isinstance(target, StdioServer | HTTPServer):
-            raise TypeError(f"max_message= of Client is for a command or a URL; {target.name} has no such limit")
+def adjusted(target: Target, options: Mapping[str, Any]) -> Target:
+    """Give a target those options of a client that are its own. Raises `TypeError` when it has none of that name."""
+    for name in {"max_message", "auth"} & {name for name, value in options.items() if value is not None}:
+        if not isinstance(target, StdioServer | HTTPServer) or not hasattr(target, name):
+            where = "a URL" if name == "auth" else "a command or a URL"
+            raise TypeError(f"{name}= of Client is for {where}; {target.name} has no such option")
         target = copy(target)
-        target.max_message = max_message
+        setattr(target, name, options[name])
     return target
 
 

@@ -55,14 +55,21 @@ class TasksCapability(Wire, kw_only=True):
     """Which requests may become tasks, by the parts of their names: ``{"tools": {"call": {}}}``."""
 
 
-class ClientCapabilities(Wire, kw_only=True):
-    """The abilities of a client. A capability is there when its key is, even with nothing inside."""
+class Capabilities(Wire, kw_only=True):
+    """The abilities of either side. A capability is there when its key is, even with nothing inside."""
 
     experimental: dict[str, Any] | None = None
     """Whatever is not in the specification, by name."""
 
     extensions: dict[str, Any] | None = None
     """Settings of each extension, by its identifier. Named since 2026-07-28; MCP Apps uses it before."""
+
+    tasks: Annotated[TasksCapability | None, Since(V2025_11_25), Until(V2025_11_25)] = None
+    """It can run requests of the other side as tasks."""
+
+
+class ClientCapabilities(Capabilities, kw_only=True):
+    """The abilities of a client."""
 
     roots: RootsCapability | None = None
     """It can tell its roots."""
@@ -72,9 +79,6 @@ class ClientCapabilities(Wire, kw_only=True):
 
     elicitation: Annotated[ElicitationCapability | None, Since(V2025_06_18)] = None
     """It can ask its user."""
-
-    tasks: Annotated[TasksCapability | None, Since(V2025_11_25), Until(V2025_11_25)] = None
-    """It can run the server's requests as tasks."""
 
 
 class PromptsCapability(Wire, kw_only=True):
@@ -101,14 +105,8 @@ class ToolsCapability(Wire, kw_only=True):
     """It says when their list changes."""
 
 
-class ServerCapabilities(Wire, kw_only=True):
-    """The abilities of a server. A capability is there when its key is, even with nothing inside."""
-
-    experimental: dict[str, Any] | None = None
-    """Whatever is not in the specification, by name."""
-
-    extensions: dict[str, Any] | None = None
-    """Settings of each extension, by its identifier. Named since 2026-07-28; MCP Apps uses it before."""
+class ServerCapabilities(Capabilities, kw_only=True):
+    """The abilities of a server."""
 
     logging: dict[str, Any] | None = None
     """It sends log messages."""
@@ -124,6 +122,3 @@ class ServerCapabilities(Wire, kw_only=True):
 
     tools: ToolsCapability | None = None
     """It offers tools."""
-
-    tasks: Annotated[TasksCapability | None, Since(V2025_11_25), Until(V2025_11_25)] = None
-    """It can run the client's requests as tasks."""

@@ -26,7 +26,24 @@ class Annotations(Hints, kw_only=True):
     """When it changed last, in ISO 8601."""
 
 
-class TextContent(LaterMeta, tag_field="type", tag="text", kw_only=True):
+class Block(LaterMeta, kw_only=True):
+    """A part of what is said or returned, with hints."""
+
+    annotations: Annotations | None = None
+    """Whom it is for."""
+
+
+class BinaryBlock(Block, kw_only=True):
+    """A block of bytes."""
+
+    data: str
+    """The bytes in base64."""
+
+    mime_type: str
+    """Their format."""
+
+
+class TextContent(Block, tag_field="type", tag="text", kw_only=True):
     """Text."""
 
     type: ClassVar[Literal["text"]] = "text"
@@ -34,55 +51,38 @@ class TextContent(LaterMeta, tag_field="type", tag="text", kw_only=True):
     text: str
     """The text itself."""
 
-    annotations: Annotations | None = None
-    """Whom it is for."""
 
-
-class ImageContent(LaterMeta, tag_field="type", tag="image", kw_only=True):
+class ImageContent(BinaryBlock, tag_field="type", tag="image", kw_only=True):
     """A picture."""
 
     type: ClassVar[Literal["image"]] = "image"
 
-    data: str
-    """The picture in base64."""
 
-    mime_type: str
-    """Its format."""
-
-    annotations: Annotations | None = None
-    """Whom it is for."""
-
-
-class AudioContent(LaterMeta, tag_field="type", tag="audio", kw_only=True):
+class AudioContent(BinaryBlock, tag_field="type", tag="audio", kw_only=True):
     """A recording."""
 
     type: ClassVar[Literal["audio"]] = "audio"
     span: ClassVar[Span] = (Since(V2025_03_26),)
 
-    data: str
-    """The recording in base64."""
 
-    mime_type: str
-    """Its format."""
+class NamedData(Named, kw_only=True):
+    """Data that a server offers, or a family of such."""
+
+    mime_type: str | None = None
+    """The format, of all in a family."""
 
     annotations: Annotations | None = None
     """Whom it is for."""
 
 
-class ResourceDescription(Named, kw_only=True):
+class ResourceDescription(NamedData, kw_only=True):
     """A resource without its contents."""
 
     uri: str
     """Where to read it."""
 
-    mime_type: str | None = None
-    """Its format."""
-
     size: int | None = None
     """Its size in bytes, before base64."""
-
-    annotations: Annotations | None = None
-    """Whom it is for."""
 
 
 class ResourceLink(ResourceDescription, tag_field="type", tag="resource_link", kw_only=True):
@@ -113,16 +113,13 @@ class ResourceContents(LaterMeta, kw_only=True):
             raise ValueError("Resource contents need exactly one of `text` and `blob`")
 
 
-class EmbeddedResource(LaterMeta, tag_field="type", tag="resource", kw_only=True):
+class EmbeddedResource(Block, tag_field="type", tag="resource", kw_only=True):
     """A resource with its contents."""
 
     type: ClassVar[Literal["resource"]] = "resource"
 
     resource: ResourceContents
     """Its contents."""
-
-    annotations: Annotations | None = None
-    """Whom it is for."""
 
 
 class UnknownContent(dict[str, Any]):
@@ -134,12 +131,12 @@ class UnknownContent(dict[str, Any]):
         return str(self["type"])
 
 
+_Known: TypeAlias = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource
+
 if TYPE_CHECKING:
-    ContentBlock: TypeAlias = (
-        TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource | UnknownContent
-    )
+    ContentBlock: TypeAlias = _Known | UnknownContent
 else:
-    ContentBlock = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource
+    ContentBlock = _Known
 # A block of what tools return and prompts contain. In msgspec a union of Structs has no place for another class, so an
 # unknown block does not fit at first; `splice.protocol.lenient` puts it in.
 

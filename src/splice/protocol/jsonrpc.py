@@ -146,14 +146,14 @@ class _Envelope(Struct):
 _decoder = msgspec.json.Decoder(_Envelope)
 _head_decoder = msgspec.json.Decoder(dict[str, Any])
 _encoder = msgspec.json.Encoder()
-_UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""Raised for JSON that does not fit a type, or is not JSON."""
 _NOT_STRUCTURE = bytes(set(range(256)) - set(b'"[]{}'))
 _STEP = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 
 
-def encode(message: Any) -> bytes:
-    """Write a message, or a list of messages, as JSON text without newlines."""
-    return _encoder.encode(message)
+encode = _encoder.encode
+"""Writes a message, or a list of messages, as JSON text without newlines."""
 
 
 def raw(value: Any) -> Raw:
@@ -181,7 +181,7 @@ def decode(data: bytes, *, remark: Remark | None = None) -> Message:
     try:
         check_text(data)
         return _classify(_decoder.decode(data), data)
-    except _UNREADABLE as error:
+    except UNREADABLE as error:
         bad = refusal(f"Invalid request: {error}", data)
     text = _mended(data) if bad.answers and bad.code == PARSE_ERROR and remark is not None else None
     if text is None or remark is None:
@@ -256,7 +256,7 @@ def refusal(why: str, text: bytes, code: int | None = None) -> BadMessage:
     """
     try:
         head = _head_decoder.decode(text)
-    except _UNREADABLE as error:
+    except UNREADABLE as error:
         head = ends(text, text)
         if code is None and not isinstance(error, msgspec.ValidationError):
             why, code = f"Parse error: {error}", PARSE_ERROR
@@ -305,7 +305,7 @@ class Lines:
         self.max_bytes = max_bytes
         self.remedy = ""
         """Told with the refusal of a line that is too long."""
-        self._parts: list[bytes] = []
+        self._held = bytearray()
         """The line so far; its two ends when it is too long."""
         self._size = 0
 
@@ -323,15 +323,14 @@ class Lines:
             self._hold(rest)
 
     def _hold(self, part: bytes) -> None:
-        self._parts.append(part)
+        self._held += part
         self._size += len(part)
         if self._size > self.max_bytes:
-            held = b"".join(self._parts)
-            self._parts = [held[:ENDS_BYTES], held[ENDS_BYTES:][-ENDS_BYTES:]]
+            del self._held[ENDS_BYTES:-ENDS_BYTES]
 
     def _take(self) -> bytes | BadMessage:
-        text, size = b"".join(self._parts), self._size
-        self._parts, self._size = [], 0
+        text, size = bytes(self._held), self._size
+        self._held, self._size = bytearray(), 0
         if size <= self.max_bytes:
             return text
         why = f"Invalid request: a message of {size} bytes is over the limit of {self.max_bytes}{self.remedy}"

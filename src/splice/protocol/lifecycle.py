@@ -110,7 +110,7 @@ class DiscoverResult(wire.CacheableResult, kw_only=True):
 NO_META = RequestMeta()
 _META = methods.Note(name="_meta", params=RequestMeta)
 
-INITIALIZE = methods.Method(name="initialize", params=InitializeParams, result=InitializeResult, until=V2025_11_25)
+INITIALIZE = methods.Method(name="initialize", params=InitializeParams, result=InitializeResult)
 INITIALIZED = methods.Note(name="notifications/initialized", params=wire.NoteParams, until=V2025_11_25)
 PING = methods.Method(name="ping", params=wire.NoParams, result=wire.EmptyResult, until=V2025_11_25)
 DISCOVER = methods.Method(name="server/discover", params=wire.NoParams, result=DiscoverResult, since=V2026_07_28)

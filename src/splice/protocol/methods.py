@@ -11,21 +11,17 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic
 """
 
 from functools import cached_property
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import Raw, Struct
 
 from splice.errors import InvalidParams, RemoteProtocolError
-from splice.protocol.jsonrpc import Remark
-from splice.protocol.lenient import read
-from splice.protocol.versions import VERSIONS, position
+from splice.protocol import jsonrpc, lenient
+from splice.protocol.versions import VERSIONS, Since, Until, covers
 
 P = TypeVar("P", bound=Struct)
 R = TypeVar("R", bound=Struct)
-
-UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-"""Raised for JSON that does not fit a type, or is not JSON."""
 
 _EMPTY = Raw(b"{}")
 
@@ -40,16 +36,16 @@ class Note(Struct, Generic[P], frozen=True, dict=True, kw_only=True, eq=False):
     """The Struct of its params."""
 
     since: str | None = None
-    """The first version that has it."""
+    """The first version that has it, where its params do not say so themselves."""
 
     until: str | None = None
-    """The last version that has it."""
+    """The last version that has it, likewise."""
 
     @cached_property
     def versions(self) -> frozenset[str]:
         """The versions that have it."""
-        first, last = self.since or VERSIONS[0], self.until or VERSIONS[-1]
-        return frozenset(VERSIONS[position(first) : position(last) + 1])
+        marks = Since(self.since or VERSIONS[0]), Until(self.until or VERSIONS[-1]), *getattr(self.params, "span", ())
+        return frozenset(version for version in VERSIONS if covers(marks, version))
 
     def exists(self, version: str) -> bool:
         """Tell whether `version` has it."""
@@ -64,10 +60,10 @@ class Note(Struct, Generic[P], frozen=True, dict=True, kw_only=True, eq=False):
         given = _EMPTY if params is None else params
         try:
             return self._params_decoder.decode(given)
-        except UNREADABLE:
+        except jsonrpc.UNREADABLE:
             try:
-                return read(given, self.params, where=where)
-            except UNREADABLE as error:
+                return lenient.read(given, self.params, where=where)
+            except jsonrpc.UNREADABLE as error:
                 raise InvalidParams(f"Invalid params: {error}") from None
 
 
@@ -91,14 +87,18 @@ class Method(Note[P], Generic[P, R], frozen=True, dict=True, kw_only=True, eq=Fa
     def _result_decoder(self) -> msgspec.json.Decoder[R]:
         return msgspec.json.Decoder(self.result)
 
-    def read_result(self, result: Raw, remark: Remark | None = None) -> R:
+    def read_result(self, result: Raw, remark: jsonrpc.Remark | None = None) -> R:
         """Decode a complete result that arrived. With `remark`, which is told of it, one that does not fit is mended.
 
         Raises `RemoteProtocolError`.
         """
         try:
             if remark is not None:
-                return read(result, self.result, remark)
+                return lenient.read(result, self.result, remark)
             return self._result_decoder.decode(result)
-        except UNREADABLE as error:
+        except jsonrpc.UNREADABLE as error:
             raise RemoteProtocolError(f"The result of {self.name} is malformed: {error}") from error
+
+
+Row: TypeAlias = Method[Any, Any]
+"""Any request."""

@@ -17,8 +17,7 @@ from typing import Annotated, Any, TypeAlias, TypeVar, cast, get_args, get_origi
 from msgspec import Raw, Struct
 from msgspec.structs import fields, replace
 
-from splice.protocol import content, questions, versions
-from splice.protocol.tools import CallToolResult
+from splice.protocol import content, questions, tools, versions
 
 T = TypeVar("T")
 
@@ -28,7 +27,7 @@ Step: TypeAlias = Callable[[Any], Any]
 LaterBlock: TypeAlias = content.AudioContent | content.ResourceLink | content.ToolUseContent | content.ToolResultContent
 """The content blocks that some version lacks."""
 
-_STRUCTURED = (CallToolResult, content.ToolResultContent)
+_STRUCTURED = (tools.CallToolResult, content.ToolResultContent)
 
 
 def narrow(value: T, version: str) -> T:

@@ -8,8 +8,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/loggin
 
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias, get_args
 
-from splice.protocol import jsonrpc, wire
-from splice.protocol.methods import Method, Note
+from splice.protocol import jsonrpc, methods, wire
 from splice.protocol.versions import V2025_03_26, V2025_11_25, V2026_07_28, Since, Until
 
 ProgressToken: TypeAlias = jsonrpc.RequestId
@@ -41,8 +40,8 @@ class ProgressParams(wire.NoteParams, kw_only=True):
     """The step being done, for people."""
 
 
-CANCELLED = Note(name="notifications/cancelled", params=CancelledParams)
-PROGRESS = Note(name="notifications/progress", params=ProgressParams)
+CANCELLED = methods.Note(name="notifications/cancelled", params=CancelledParams)
+PROGRESS = methods.Note(name="notifications/progress", params=ProgressParams)
 
 
 LoggingLevel = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
@@ -73,8 +72,8 @@ class SetLevelParams(wire.Params, kw_only=True):
     """Log messages of this severity and above are wanted."""
 
 
-SET_LEVEL = Method(name="logging/setLevel", params=SetLevelParams, result=wire.EmptyResult, until=V2025_11_25)
-LOG_MESSAGE = Note(name="notifications/message", params=LogParams)
+SET_LEVEL = methods.Method(name="logging/setLevel", params=SetLevelParams, result=wire.EmptyResult)
+LOG_MESSAGE = methods.Note(name="notifications/message", params=LogParams)
 
 
 class ResourceUpdatedParams(wire.NoteParams, kw_only=True):
@@ -130,12 +129,12 @@ class AcknowledgedParams(wire.NoteParams, kw_only=True):
     """The part of it that the server will honour."""
 
 
-SUBSCRIPTIONS_LISTEN = Method(name="subscriptions/listen", params=ListenParams, result=ListenResult, since=V2026_07_28)
-ACKNOWLEDGED = Note(name="notifications/subscriptions/acknowledged", params=AcknowledgedParams, since=V2026_07_28)
-TOOLS_CHANGED = Note(name="notifications/tools/list_changed", params=ListChangedParams)
-PROMPTS_CHANGED = Note(name="notifications/prompts/list_changed", params=ListChangedParams)
-RESOURCES_CHANGED = Note(name="notifications/resources/list_changed", params=ListChangedParams)
-RESOURCE_UPDATED = Note(name="notifications/resources/updated", params=ResourceUpdatedParams)
+SUBSCRIPTIONS_LISTEN = methods.Method(name="subscriptions/listen", params=ListenParams, result=ListenResult)
+ACKNOWLEDGED = methods.Note(name="notifications/subscriptions/acknowledged", params=AcknowledgedParams)
+TOOLS_CHANGED = methods.Note(name="notifications/tools/list_changed", params=ListChangedParams)
+PROMPTS_CHANGED = methods.Note(name="notifications/prompts/list_changed", params=ListChangedParams)
+RESOURCES_CHANGED = methods.Note(name="notifications/resources/list_changed", params=ListChangedParams)
+RESOURCE_UPDATED = methods.Note(name="notifications/resources/updated", params=ResourceUpdatedParams)
 
 LISTS = {"tools": TOOLS_CHANGED, "prompts": PROMPTS_CHANGED, "resources": RESOURCES_CHANGED}
 """The lists that may change. The capability of that name has `list_changed`, the filter `<name>_list_changed`."""

@@ -20,9 +20,6 @@ from splice.protocol.versions import V2025_06_18, V2025_11_25, V2026_07_28, Sinc
 ElicitValue: TypeAlias = str | int | float | bool | list[str] | None
 """A value that a field of a form may hold."""
 
-SamplingContent: TypeAlias = SamplingBlock | Annotated[list[SamplingBlock], Since(V2025_11_25)]
-"""One block, or several."""
-
 
 class ModelHint(wire.Wire, kw_only=True):
     """A wish for a model."""
@@ -62,7 +59,7 @@ class Spoken(wire.Wire, kw_only=True):
     role: Role
     """The speaker."""
 
-    content: SamplingContent
+    content: SamplingBlock | Annotated[list[SamplingBlock], Since(V2025_11_25)]
     """The text or other content."""
 
     @property
@@ -78,7 +75,17 @@ class SamplingMessage(Spoken, kw_only=True):
     """Metadata. Keys with a reserved prefix belong to the specification."""
 
 
-class CreateMessageParams(wire.Params, kw_only=True):
+class QuestionParams(wire.Params, kw_only=True):
+    """Params of a question, which is a request of its own up to 2025-11-25."""
+
+    task: Annotated[TaskMetadata | None, Since(V2025_11_25), Until(V2025_11_25)] = None
+    """Run it as a task."""
+
+    meta: Annotated[jsonrpc.MaybeRaw, Until(V2025_11_25)] = field(default=None, name="_meta")
+    """Metadata. Keys with a reserved prefix belong to the specification."""
+
+
+class CreateMessageParams(QuestionParams, kw_only=True):
     """Params of `sampling/createMessage`: the server wants a model's answer."""
 
     messages: list[SamplingMessage]
@@ -110,12 +117,6 @@ class CreateMessageParams(wire.Params, kw_only=True):
 
     tool_choice: Annotated[ToolChoice | None, Since(V2025_11_25)] = None
     """Whether it does. Needs the same capability."""
-
-    task: Annotated[TaskMetadata | None, Since(V2025_11_25), Until(V2025_11_25)] = None
-    """Run it as a task."""
-
-    meta: Annotated[jsonrpc.MaybeRaw, Until(V2025_11_25)] = field(default=None, name="_meta")
-    """Metadata. Keys with a reserved prefix belong to the specification."""
 
 
 def check_sampling_messages(messages: Sequence[Spoken]) -> None:
@@ -166,7 +167,7 @@ def check_sampled(params: CreateMessageParams, answer: CreateMessageResult) -> N
         raise ValueError(f"{len(uses)} tools are used, but toolChoice is {choice} and stopReason {stop}")
 
 
-class ElicitParams(wire.Params, kw_only=True):
+class ElicitParams(QuestionParams, kw_only=True):
     """Params of `elicitation/create`: the server asks the user, by a form or by sending them to a URL."""
 
     span: ClassVar[wire.Span] = (Since(V2025_06_18),)
@@ -185,12 +186,6 @@ class ElicitParams(wire.Params, kw_only=True):
 
     elicitation_id: Annotated[str | None, Since(V2025_11_25), Until(V2025_11_25)] = None
     """`notifications/elicitation/complete` will repeat it. URL mode must have it."""
-
-    task: Annotated[TaskMetadata | None, Since(V2025_11_25), Until(V2025_11_25)] = None
-    """Run it as a task."""
-
-    meta: Annotated[jsonrpc.MaybeRaw, Until(V2025_11_25)] = field(default=None, name="_meta")
-    """Metadata. Keys with a reserved prefix belong to the specification."""
 
     def __post_init__(self) -> None:
         """Refuse a form without a schema and URL mode without a URL."""
@@ -286,9 +281,5 @@ CREATE_MESSAGE = methods.Method(
 )
 ROOTS_LIST = methods.Method(name="roots/list", params=wire.NoParams, result=ListRootsResult, until=V2025_11_25)
 ROOTS_CHANGED = methods.Note(name="notifications/roots/list_changed", params=wire.NoteParams, until=V2025_11_25)
-ELICIT = methods.Method(
-    name="elicitation/create", params=ElicitParams, result=ElicitResult, since=V2025_06_18, until=V2025_11_25
-)
-ELICITATION_COMPLETE = methods.Note(
-    name="notifications/elicitation/complete", params=ElicitationCompleteParams, since=V2025_11_25, until=V2025_11_25
-)
+ELICIT = methods.Method(name="elicitation/create", params=ElicitParams, result=ElicitResult, until=V2025_11_25)
+ELICITATION_COMPLETE = methods.Note(name="notifications/elicitation/complete", params=ElicitationCompleteParams)

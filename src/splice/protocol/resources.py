@@ -5,61 +5,53 @@ https://modelcontextprotocol.io/specification/2026-07-28/server/resources
 
 from typing import ClassVar
 
-from splice.protocol.content import Annotations, ResourceContents, ResourceDescription
-from splice.protocol.methods import Method
+from splice.protocol import content, methods, wire
 from splice.protocol.versions import V2025_11_25, Until
-from splice.protocol.wire import CacheableResult, EmptyResult, Named, PageParams, PageResult, Params, RetryParams, Span
 
 
-class Resource(ResourceDescription, kw_only=True):
+class Resource(content.ResourceDescription, kw_only=True):
     """One entry of `resources/list`."""
 
 
-class ResourceTemplate(Named, kw_only=True):
+class ResourceTemplate(content.NamedData, kw_only=True):
     """One entry of `resources/templates/list`: a family of resources."""
 
     uri_template: str
     """Their URIs, as an RFC 6570 template."""
 
-    mime_type: str | None = None
-    """Their format, when they all share it."""
 
-    annotations: Annotations | None = None
-    """Whom they are for."""
-
-
-class ListResourcesResult(PageResult, kw_only=True):
+class ListResourcesResult(wire.PageResult, kw_only=True):
     """The result of `resources/list`."""
 
     resources: list[Resource]
     """This page of them."""
 
 
-class ListResourceTemplatesResult(PageResult, kw_only=True):
+class ListResourceTemplatesResult(wire.PageResult, kw_only=True):
     """The result of `resources/templates/list`."""
 
     resource_templates: list[ResourceTemplate]
     """This page of them."""
 
 
-class ReadResourceParams(RetryParams, kw_only=True):
+class ReadResourceParams(wire.RetryParams, kw_only=True):
     """Params of `resources/read`."""
 
     uri: str
     """Which resource."""
 
 
-class ReadResourceResult(CacheableResult, kw_only=True):
+class ReadResourceResult(wire.CacheableResult, kw_only=True):
     """The result of `resources/read`."""
 
-    contents: list[ResourceContents]
+    contents: list[content.ResourceContents]
     """The contents. A directory may have several."""
 
 
-class SubscribeParams(Params, kw_only=True):
+class SubscribeParams(wire.Params, kw_only=True):
     """Params of `resources/subscribe`."""
 
-    span: ClassVar[Span] = (Until(V2025_11_25),)
+    span: ClassVar[wire.Span] = (Until(V2025_11_25),)
 
     uri: str
     """Which resource."""
@@ -69,14 +61,12 @@ class UnsubscribeParams(SubscribeParams, kw_only=True):
     """Params of `resources/unsubscribe`."""
 
 
-RESOURCES_LIST = Method(name="resources/list", params=PageParams, result=ListResourcesResult)
-RESOURCES_TEMPLATES_LIST = Method(
-    name="resources/templates/list", params=PageParams, result=ListResourceTemplatesResult
+RESOURCES_LIST = methods.Method(name="resources/list", params=wire.PageParams, result=ListResourcesResult)
+RESOURCES_TEMPLATES_LIST = methods.Method(
+    name="resources/templates/list", params=wire.PageParams, result=ListResourceTemplatesResult
 )
-RESOURCES_READ = Method(
+RESOURCES_READ = methods.Method(
     name="resources/read", params=ReadResourceParams, result=ReadResourceResult, may_ask=True, named_by="uri"
 )
-RESOURCES_SUBSCRIBE = Method(name="resources/subscribe", params=SubscribeParams, result=EmptyResult, until=V2025_11_25)
-RESOURCES_UNSUBSCRIBE = Method(
-    name="resources/unsubscribe", params=UnsubscribeParams, result=EmptyResult, until=V2025_11_25
-)
+RESOURCES_SUBSCRIBE = methods.Method(name="resources/subscribe", params=SubscribeParams, result=wire.EmptyResult)
+RESOURCES_UNSUBSCRIBE = methods.Method(name="resources/unsubscribe", params=UnsubscribeParams, result=wire.EmptyResult)

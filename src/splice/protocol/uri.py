@@ -54,8 +54,11 @@ def is_web(text: str) -> bool:
 
 
 def shown_url(url: str) -> str:
-    """Leave out user, password, query and fragment: they may be secrets. Raises `ValueError` for what is not a URL."""
-    parts = urlsplit(url)
+    """Leave out user, password, query and fragment: they may be secrets. Of what is not a URL nothing is shown."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return "what is no URL"
     return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
 
 

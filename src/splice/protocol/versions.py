@@ -36,12 +36,8 @@ LATEST_HANDSHAKE = HANDSHAKE_VERSIONS[-1]
 LATEST_MODERN = MODERN_VERSIONS[-1]
 
 
-def position(version: str) -> int:
-    """Tell the place of `version` among all versions, oldest first.
-
-    Raises `ValueError` for a version this package does not know.
-    """
-    return VERSIONS.index(version)
+position = VERSIONS.index
+"""Tells the place of a version among all, oldest first. Raises `ValueError` for one that this package does not know."""
 
 
 class Since(Struct, frozen=True):

@@ -20,8 +20,8 @@ from msgspec.structs import replace
 from splice.errors import InvalidParams, LocalProtocolError, MethodNotFound, UnsupportedProtocolVersion
 from splice.protocol import lifecycle, notifications, questions, versions, wire
 from splice.protocol.capabilities import ClientCapabilities
-from splice.protocol.jsonrpc import NULL, Request, RequestId, raw
-from splice.protocol.methods import UNREADABLE, Method, Note
+from splice.protocol.jsonrpc import NULL, UNREADABLE, Request, RequestId, raw
+from splice.protocol.methods import Note, Row
 from splice.protocol.narrow import narrow
 from splice.rules.meta import TOKEN, members_of
 from splice.rules.sessions import Declared, Session
@@ -80,8 +80,6 @@ class Suspend(BaseException):
 class Stamp:
     """A client's word about itself on its requests, in one version."""
 
-    __slots__ = ("_info", "_meta", "capabilities", "log_level", "version")
-
     def __init__(self, version: str, capabilities: ClientCapabilities, info: wire.Implementation) -> None:
         self.version = version
         self.capabilities = narrow(capabilities, version)
@@ -102,14 +100,8 @@ class Stamp:
 class _Legacy:
     """The verbs up to 2025-11-25: a session knows version, capabilities and log level."""
 
-    def admit(
-        self,
-        row: Method[Any, Any] | None,
-        meta: lifecycle.RequestMeta,  # noqa: ARG002
-        session: Session | None,
-        protocols: Protocols,
-    ) -> Declared:
-        """Decide whether a request may run. `row` is None for a method that is not answered. Raises `RPCError`."""
+    def admit(self, row: Row | None, session: Session | None, protocols: Protocols) -> Declared:
+        """Decide whether a request of a session may run, or one before that."""
         declared = None if session is None else session.declared
         if declared is None:
             if row is None or row.name not in _BEFORE_OPENING or not protocols.handshake:
@@ -127,7 +119,7 @@ class _Legacy:
         """Write the `_meta` of a request: what the version demands, a progress token, and keys of the caller's."""
         return None if token is None and not more else _stamped(None, token, more)
 
-    def suspend(self, row: Method[Any, Any], requests: dict[str, questions.InputRequest]) -> None:
+    def suspend(self, row: Row, requests: dict[str, questions.InputRequest]) -> None:
         """Take the questions that lack an answer while `row` is answered.
 
         When this returns, each is to be sent as a request. Raises `Suspend`, and `LocalProtocolError` where nothing may
@@ -138,13 +130,8 @@ class _Legacy:
 class _Modern:
     """The same verbs since 2026-07-28: every request speaks for itself, and the server never sends one."""
 
-    def admit(
-        self,
-        row: Method[Any, Any] | None,
-        meta: lifecycle.RequestMeta,
-        session: Session | None,  # noqa: ARG002
-        protocols: Protocols,
-    ) -> Declared:
+    def admit(self, row: Row | None, meta: lifecycle.RequestMeta, protocols: Protocols) -> Declared:
+        """Decide whether a request may run by what it says of itself."""
         version, can = meta.protocol_version, meta.client_capabilities
         if version is None or can is None:
             raise InvalidParams(_CARRIED)
@@ -169,7 +156,7 @@ class _Modern:
     def stamp(self, stamp: Stamp, token: RequestId | None, more: Mapping[str, Any] | None) -> Raw | None:
         return stamp.meta() if token is None and not more else _stamped(stamp.meta(), token, more)
 
-    def suspend(self, row: Method[Any, Any], requests: dict[str, questions.InputRequest]) -> None:
+    def suspend(self, row: Row, requests: dict[str, questions.InputRequest]) -> None:
         if not row.may_ask:
             raise LocalProtocolError(f"Nothing can be asked while {row.name} is answered")
         raise Suspend(requests)
@@ -219,7 +206,7 @@ class Admitted(Struct):
     declared: Declared
 
 
-Confirm: TypeAlias = Callable[[str | None, Method[Any, Any] | None, wire.Params], None]
+Confirm: TypeAlias = Callable[[str | None, Row | None, wire.Params], None]
 """Compares what the transport carried beside a request with its body: the version it names, its method's row, params.
 
 Raises `RPCError` when they contradict each other. The row is None for a method that is not answered, or for params that
@@ -228,11 +215,7 @@ cannot be read.
 
 
 def admit(
-    request: Request,
-    session: Session | None,
-    row: Method[Any, Any] | None,
-    confirm: Confirm,
-    protocols: Protocols = EVERY_PROTOCOL,
+    request: Request, session: Session | None, row: Row | None, confirm: Confirm, protocols: Protocols = EVERY_PROTOCOL
 ) -> Admitted:
     """Decode a request's params once, tell its era, and ask that era whether the request may run.
 
@@ -250,8 +233,8 @@ def admit(
     confirm(meta.protocol_version, None if failed else row, params)
     # Half of what a modern request carries is enough to be one: it is refused for the version it lacks.
     is_half = meta.client_capabilities is not None and row is not lifecycle.INITIALIZE and protocols.alone
-    era = MODERN if is_named or is_half else LEGACY
-    declared = era.admit(row, meta, session, protocols)
+    era: Era = MODERN if is_named or is_half else LEGACY
+    declared = MODERN.admit(row, meta, protocols) if era is MODERN else LEGACY.admit(row, session, protocols)
     if row is None or declared.facts.version not in row.versions:
         raise MethodNotFound("Method not found")
     if failed is not None:

@@ -34,11 +34,13 @@ OutHandle = TypeVar("OutHandle")
 class ExchangeTable(Generic[InHandle, OutHandle]):
     """The requests in flight on one channel."""
 
-    __slots__ = ("_inbound", "_last_id", "_outbound", "closed")
+    __slots__ = ("_last_id", "closed", "inbound", "outbound")
 
     def __init__(self) -> None:
-        self._inbound: dict[RequestId, InHandle] = {}
-        self._outbound: dict[RequestId, OutHandle] = {}
+        self.inbound: dict[RequestId, InHandle] = {}
+        """The requests that wait for our reply, oldest first. Only the table changes it."""
+        self.outbound: dict[RequestId, OutHandle] = {}
+        """Our own requests in flight, likewise."""
         self._last_id = 0
         self.closed = False
         """No request may begin any more."""
@@ -49,23 +51,23 @@ class ExchangeTable(Generic[InHandle, OutHandle]):
         """Enter a request that arrived; None: it may run. The error is the answer to one that may not."""
         if self.closed:
             return InvalidRequest("Invalid request: the connection is being closed")
-        if id in self._inbound:
+        if id in self.inbound:
             return InvalidRequest("Invalid request: a request with this id is still in flight")
-        if len(self._inbound) >= MAX_IN_FLIGHT:
+        if len(self.inbound) >= MAX_IN_FLIGHT:
             return InternalError(f"{MAX_IN_FLIGHT} requests are in flight already; wait for some of them")
-        self._inbound[id] = handle
+        self.inbound[id] = handle
         return None
 
     def finish(self, id: RequestId, handle: InHandle) -> bool:
         """Claim the right to reply. True once, and never after a cancellation."""
-        if self._inbound.get(id) is not handle:
+        if self.inbound.get(id) is not handle:
             return False
-        del self._inbound[id]
+        del self.inbound[id]
         return True
 
     def cancel(self, id: RequestId) -> InHandle | None:
         """Forget a request; the handle is for stopping its work. None: too late, or unknown."""
-        return self._inbound.pop(id, None)
+        return self.inbound.pop(id, None)
 
     def take_cancelled(self, note: Notification) -> InHandle | None:
         """Forget the request that `notifications/cancelled` names. None: it names none that waits for our reply."""
@@ -77,17 +79,7 @@ class ExchangeTable(Generic[InHandle, OutHandle]):
 
     def is_open(self, id: RequestId, handle: InHandle) -> bool:
         """Tell whether a request that arrived still waits for its reply."""
-        return self._inbound.get(id) is handle
-
-    @property
-    def owed(self) -> int:
-        """How many requests wait for our reply."""
-        return len(self._inbound)
-
-    @property
-    def inbound(self) -> list[InHandle]:
-        """The requests that wait for our reply, oldest first."""
-        return list(self._inbound.values())
+        return self.inbound.get(id) is handle
 
     # What we asked of the peer.
 
@@ -98,43 +90,37 @@ class ExchangeTable(Generic[InHandle, OutHandle]):
 
     def issue(self, id: RequestId, handle: OutHandle) -> bool:
         """Enter a request about to be sent. False when its id is in flight already, or the table is closed."""
-        if self.closed or id in self._outbound:
+        if self.closed or id in self.outbound:
             return False
-        self._outbound[id] = handle
+        self.outbound[id] = handle
         return True
 
     def settle(self, id: RequestId) -> OutHandle | None:
         """Take the handle of a request that has its outcome. None: late, repeated or unknown, and to be ignored."""
-        return self._outbound.pop(id, None)
+        return self.outbound.pop(id, None)
 
     def take_progress(self, note: Notification) -> OutHandle | None:
         """Find whom `notifications/progress` concerns. None when it is malformed, or concerns none that runs."""
         try:
-            return self._outbound.get(notifications.PROGRESS.read_params(note.params).progress_token)
+            return self.outbound.get(notifications.PROGRESS.read_params(note.params).progress_token)
         except InvalidParams:
             return None
 
-    @property
-    def waiting(self) -> int:
-        """How many of our own requests are in flight."""
-        return len(self._outbound)
-
     # The end.
 
-    def give_up(self) -> list[tuple[RequestId, OutHandle]]:
+    def give_up(self) -> list[OutHandle]:
         """Begin nothing more and wait for no answer: the peer is not heard any more. It may still get replies.
 
         Hands out, for the last time, our own requests in flight.
         """
         self.closed = True
-        outbound = list(self._outbound.items())
-        self._outbound.clear()
+        outbound, self.outbound = list(self.outbound.values()), {}
         return outbound
 
-    def close(self) -> tuple[list[InHandle], list[tuple[RequestId, OutHandle]]]:
+    def close(self) -> tuple[list[InHandle], list[OutHandle]]:
         """End everything. Hands out, for the last time, what is still in flight: inbound, outbound."""
         outbound = self.give_up()
-        inbound, self._inbound = self.inbound, {}
+        inbound, self.inbound = list(self.inbound.values()), {}
         return inbound, outbound
 
 

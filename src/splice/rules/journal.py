@@ -19,7 +19,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from splice.errors import InvalidParams, LocalProtocolError
-from splice.protocol import jsonrpc, methods, questions
+from splice.protocol import jsonrpc, questions
 
 log = logging.getLogger("splice.server")
 
@@ -49,13 +49,12 @@ class Journal:
     def __init__(self, state: bytes | None = None, responses: dict[str, Raw] | None = None) -> None:
         try:
             self.page = Page() if state is None else msgspec.json.decode(state, type=Page)
-        except methods.UNREADABLE:
+        except jsonrpc.UNREADABLE:
             raise InvalidParams("requestState is not one this server issued") from None
         fresh = {key: answer for key, answer in (responses or {}).items() if state is None or key in self.page.asked}
         self.page.answers = fresh | self.page.answers
-        self._order = 0
         self._prefix = ""
-        self._run: dict[str, str] = {}
+        self.rewind()
 
     def write(self) -> bytes:
         """Write the journal down, to be sealed, without answers that nobody asked for."""
@@ -64,8 +63,7 @@ class Journal:
 
     def rewind(self) -> None:
         """Reset the question counter, so that a re-run of the handler generates the same keys."""
-        self._order = 0
-        self._run.clear()
+        self._order, self._run = 0, dict[str, str]()
 
     def key(self, given: str | None) -> str:
         """Name the next question or side effect, as `name` does, so that no other part of the run has the same key."""

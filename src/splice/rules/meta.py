@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Raw
 
 from splice.errors import InvalidParams
-from splice.protocol import jsonrpc, lifecycle, methods
+from splice.protocol import jsonrpc, lifecycle
 from splice.protocol.notifications import ProgressToken
 
 TOKEN = "progressToken"  # noqa: S105 - no secret: the key of `_meta` and the field of the notification
@@ -37,7 +37,7 @@ def restamp(params: Raw | None, said: Mapping[str, Any], ours: jsonrpc.RequestId
         members = members_of(params)
         meta = members_of(members.pop("_meta", None))
         theirs = msgspec.json.decode(meta.pop(TOKEN, jsonrpc.NULL), type=ProgressToken | None)
-    except methods.UNREADABLE as error:
+    except jsonrpc.UNREADABLE as error:
         raise InvalidParams(f"Invalid params: {error}") from None
     meta = {**{key: value for key, value in meta.items() if key not in _OF_THE_SENDER}, **said}
     if theirs is not None:
@@ -54,6 +54,6 @@ def replace_token(params: Raw | None, ours: jsonrpc.RequestId, theirs: ProgressT
     """
     try:
         members = members_of(params)
-    except methods.UNREADABLE:
+    except jsonrpc.UNREADABLE:
         return params
     return jsonrpc.raw({**members, TOKEN: theirs}) if members.get(TOKEN) == jsonrpc.raw(ours) else params

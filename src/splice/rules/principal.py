@@ -27,7 +27,10 @@ class Principal(Struct, kw_only=True, eq=False, repr_omit_defaults=True):
     """What else is known, such as the claims of a token."""
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Principal) and str(self) == str(other)
+        return self is other or (isinstance(other, Principal) and str(self) == str(other))
+
+    def __ne__(self, other: object) -> bool:  # a Struct has one of its own
+        return not self == other
 
     def __hash__(self) -> int:
         return hash(str(self))

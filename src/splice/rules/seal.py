@@ -28,7 +28,7 @@ SECRET_CHARACTERS = 16
 """The shortest text that a key is derived from."""
 
 TTL_SECONDS = 600.0
-"""How long a token can be opened, unless told otherwise."""
+"""How long a token can be opened."""
 
 _ID_BYTES = 8
 _NONCE_BYTES = 12
@@ -47,13 +47,12 @@ class SealBroken(ValueError):  # says what happened, as all our errors do
 class Sealer:
     """Seals and opens with a ring of keys; with none given, one is made that lives as long as the process."""
 
-    def __init__(self, keys: Sequence[bytes] = (), ttl_seconds: float = TTL_SECONDS) -> None:
+    def __init__(self, keys: Sequence[bytes] = ()) -> None:
         if any(len(key) < KEY_BYTES for key in keys):
             raise ValueError(f"a key must have at least {KEY_BYTES} bytes, from a source of randomness")
         self.is_shared = bool(keys)
         """Other processes may have the keys too: they were given, not made here."""
         self._ring = list(keys) or [os.urandom(KEY_BYTES)]
-        self._ttl_seconds = ttl_seconds
 
     @cached_property
     def _ciphers(self) -> "dict[bytes, AESGCM]":
@@ -65,7 +64,7 @@ class Sealer:
     def seal(self, payload: bytes, bound: bytes, now: float) -> str:
         """Seal `payload` for whoever can name `bound` again before it expires."""
         nonce = os.urandom(_NONCE_BYTES)
-        expiry = int((now + self._ttl_seconds) * 1000).to_bytes(_EXPIRY_BYTES, "big")
+        expiry = int((now + TTL_SECONDS) * 1000).to_bytes(_EXPIRY_BYTES, "big")
         key_id, cipher = next(iter(self._ciphers.items()))
         return _to_text(key_id + nonce + cipher.encrypt(nonce, expiry + payload, bound))
 
@@ -87,7 +86,7 @@ class Sealer:
         key_id, nonce, sealed = token[:_ID_BYTES], token[_ID_BYTES:_SEALED_FROM], token[_SEALED_FROM:]
         try:
             content = ciphers[key_id].decrypt(nonce, sealed, bound)
-        except Exception:  # noqa: BLE001  # the library's own type would have to be imported to be named
+        except Exception:  # noqa: BLE001  # the library's own class would have to be imported to be named
             raise SealBroken from None
         if int.from_bytes(content[:_EXPIRY_BYTES], "big") <= now * 1000:
             raise SealBroken

@@ -14,6 +14,7 @@ from splice.errors import InvalidRequest, MissingClientCapability
 from splice.protocol import jsonrpc, notifications, questions, versions, wire
 from splice.protocol.capabilities import ClientCapabilities
 from splice.protocol.narrow import narrow
+from splice.rules.principal import Principal
 
 NO_CAPABILITIES = ClientCapabilities()
 """Stands for those of a client whose `initialize` nobody remembers. Never changed."""
@@ -80,7 +81,7 @@ class Session(Struct, kw_only=True, eq=False):
     """The URIs of the resources whose changes the client wants to hear of."""
     elicitations: set[str] = msgspec.field(default_factory=set[str])
     """The ids of the links that its user was sent to, and whose completion it is to hear of."""
-    principal: str | None = None
+    principal: Principal | None = None
     """Whom the transport had authenticated when the session was opened."""
     push: Callable[[jsonrpc.Notification], None] = lambda _: None
     """Sends a notification that belongs to no request. Never blocks. Raises what encoding raises. Without a stream it

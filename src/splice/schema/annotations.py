@@ -142,13 +142,11 @@ def _read(item: Any, found: Notes) -> None:
     elif isinstance(item, Header):
         found.words[HEADER] = item.name
     else:
-        said = {name: getattr(item, name, None) for name in (*_LIMITS, "title", "description", "examples")}
-        said["description"] = said["description"] or getattr(item, "documentation", None)
-        for name, value in said.items():
-            if name in _LIMITS and value is not None and not callable(value):
-                found.limits[name] = value
-            elif name not in _LIMITS and value:
-                found.words[name] = value
+        limits = {name: getattr(item, name, None) for name in _LIMITS}
+        found.limits |= {name: value for name, value in limits.items() if value is not None and not callable(value)}
+        words = {name: getattr(item, name, None) for name in ("title", "description", "examples")}
+        words["description"] = words["description"] or getattr(item, "documentation", None)
+        found.words |= {name: value for name, value in words.items() if value}
         for extra in (getattr(item, "extra_json_schema", None), getattr(item, "json_schema_extra", None)):
             found.words |= cast("Mapping[str, Any]", extra) if isinstance(extra, Mapping) else {}
         for constraint in item.metadata if is_field else item if hasattr(item, "__iter__") else ():

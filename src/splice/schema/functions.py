@@ -37,9 +37,7 @@ _LEFT_OUT: Any = object()
 class Signature:
     """The parameters and the result of a function, seen from JSON."""
 
-    def __init__(
-        self, fn: Callable[..., Any], *, skip: Callable[[Any], bool] = lambda _: False, opaque: tuple[type, ...] = ()
-    ) -> None:
+    def __init__(self, fn: Callable[..., Any], *, skip: Callable[[Any], bool], opaque: tuple[type, ...]) -> None:
         """Read the signature of a function, a method, a partial or a callable object.
 
         Parameters whose annotation `skip` claims are injected, not filled by the caller. A result type in `opaque`, or

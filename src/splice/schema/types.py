@@ -22,15 +22,14 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, cast, get_args,
 import msgspec
 from msgspec import inspect as mi
 
-from splice.schema import annotations, docstrings
-from splice.schema.schemas import NAMES, NULL, Schema, any_of, described, object_of
+from splice.schema import annotations, docstrings, schemas
 
 Record: TypeAlias = mi.StructType | mi.DataclassType | mi.TypedDictType | mi.NamedTupleType
 
-_FIXED: dict[type[mi.Type], Schema] = {
+_FIXED: dict[type[mi.Type], schemas.Schema] = {
     mi.AnyType: {},
     mi.RawType: {},
-    mi.NoneType: NULL,
+    mi.NoneType: schemas.NULL,
     mi.BoolType: {"type": "boolean"},
     mi.IntType: {"type": "integer"},
     mi.FloatType: {"type": "number"},
@@ -61,7 +60,7 @@ class Shape(NamedTuple):
     """A type: what msgspec decodes, with `decode_hook`, and the schema."""
 
     wire: Any
-    schema: Schema
+    schema: schemas.Schema
 
     def decode(self, json: bytes) -> Any:
         """Decode one value.
@@ -76,7 +75,7 @@ class Types:
 
     def __init__(self, mode: Literal["validation", "serialization"] = "validation") -> None:
         self.mode = mode
-        self.defs: dict[str, Schema] = {}
+        self.defs: dict[str, schemas.Schema] = {}
         """The definitions that the schemas share."""
         self.names: dict[Any, str] = {}
         """Under which name a class is defined."""
@@ -86,8 +85,8 @@ class Types:
 
         Raises `TypeError` for a type that JSON cannot carry.
         """
-        if isinstance(kind, type) and kind in NAMES:
-            return Shape(kind, {"type": NAMES[kind]})  # most parameters are so simple
+        if isinstance(kind, type) and kind in schemas.NAMES:
+            return Shape(kind, {"type": schemas.NAMES[kind]})  # most parameters are so simple
         reasons: list[Exception] = []
         for way in (self._native, self._by_pydantic, self._first_of):
             before = self.defs.copy(), self.names.copy()
@@ -103,13 +102,13 @@ class Types:
         reason, _, _ = str(reasons[0]).partition("\n")
         raise TypeError(f"{annotations.name_of(kind)} cannot be expressed in JSON Schema: {reason}")
 
-    def write(self, kind: mi.Type) -> Schema:
+    def write(self, kind: mi.Type) -> schemas.Schema:
         """Write what msgspec tells of a type. Raises `TypeError`."""
         if (fixed := _FIXED.get(type(kind))) is not None:
             return _limited(fixed, kind)
         return _WRITERS[type(kind)](self, kind)
 
-    def adopt(self, model: Any) -> Schema:
+    def adopt(self, model: Any) -> schemas.Schema:
         """Write the type of an adapter of pydantic's; its definitions get a number if their names are taken."""
         written = (annotations.pydantic_schema(model, self.mode, number) for number in _numbers())
         fits = (each for each in written if all(self.defs.get(name, one) == one for name, one in each[1].items()))
@@ -141,10 +140,10 @@ class Types:
                     continue
             raise ValueError("fits none of several types")
 
-        return Shape(annotations.left_to(convert), any_of([member.schema for member in members]) | said.words)
+        return Shape(annotations.left_to(convert), schemas.any_of([member.schema for member in members]) | said.words)
 
 
-def with_default(schema: Schema, default: Any) -> Schema:
+def with_default(schema: schemas.Schema, default: Any) -> schemas.Schema:
     """Add a default, if there is one that JSON can carry. None can be one; `NODEFAULT` is none."""
     try:
         plain = msgspec.to_builtins(default, str_keys=True, enc_hook=annotations.encode_hook)
@@ -154,37 +153,37 @@ def with_default(schema: Schema, default: Any) -> Schema:
     return schema | {"default": plain} if finite else schema
 
 
-def _array(to: Types, kind: mi.CollectionType) -> Schema:
+def _array(to: Types, kind: mi.CollectionType) -> schemas.Schema:
     unique = {"uniqueItems": True} if isinstance(kind, mi.SetType | mi.FrozenSetType) else {}
     items = to.write(kind.item_type)
     return _limited({"type": "array"} | ({"items": items} if items else {}) | unique, kind)
 
 
-def _places(to: Types, kind: mi.TupleType) -> Schema:
+def _places(to: Types, kind: mi.TupleType) -> schemas.Schema:
     items = [to.write(item) for item in kind.item_types]
     return {"type": "array", "prefixItems": items, "items": False, "minItems": len(items)}
 
 
-def _mapping(to: Types, kind: mi.DictType) -> Schema:
+def _mapping(to: Types, kind: mi.DictType) -> schemas.Schema:
     keys, values = dict(to.write(kind.key_type)), to.write(kind.value_type)
     names = {"pattern": "^-?[0-9]+$"} if keys.pop("type", None) == "integer" else keys
     schema = {"type": "object", "additionalProperties": values, "propertyNames": names}
     return _limited({word: value for word, value in schema.items() if value}, kind)
 
 
-def _choices(plain: list[Any]) -> Schema:
-    kinds = {NAMES[type(value)] for value in plain}
+def _choices(plain: list[Any]) -> schemas.Schema:
+    kinds = {schemas.NAMES[type(value)] for value in plain}
     return ({"type": kinds.pop()} if len(kinds) == 1 else {}) | {"enum": plain}
 
 
-def _enumeration(_: Types, kind: mi.EnumType) -> Schema:
+def _enumeration(_: Types, kind: mi.EnumType) -> schemas.Schema:
     if issubclass(kind.cls, enum.Flag):
         return {"type": "integer"}
     schema = _choices([msgspec.to_builtins(member) for member in kind.cls])
-    return described(schema, docstrings.parse(kind.cls.__dict__.get("__doc__")).description)
+    return schemas.described(schema, docstrings.parse(kind.cls.__dict__.get("__doc__")).description)
 
 
-def _custom(to: Types, kind: mi.CustomType) -> Schema:
+def _custom(to: Types, kind: mi.CustomType) -> schemas.Schema:
     if kind.cls is object:
         return {}
     if annotations.is_path(kind.cls):
@@ -194,7 +193,7 @@ def _custom(to: Types, kind: mi.CustomType) -> Schema:
     return to.adopt(annotations.adapter(kind.cls))
 
 
-def _record(to: Types, kind: Record) -> Schema:
+def _record(to: Types, kind: Record) -> schemas.Schema:
     """Write a class with fields into the definitions, and refer to it."""
     if annotations.is_pydantic(kind.cls):
         raise TypeError(f"{annotations.name_of(kind.cls)} is for pydantic to decode, whole")
@@ -208,16 +207,16 @@ def _record(to: Types, kind: Record) -> Schema:
     return {"$ref": f"#/$defs/{to.names[kind.cls]}"}
 
 
-def _definition(to: Types, kind: Record) -> Schema:
+def _definition(to: Types, kind: Record) -> schemas.Schema:
     cls = get_origin(kind.cls) or kind.cls
     doc, hints = docstrings.parse(_own_doc(cls)), get_type_hints(cls, include_extras=True)
     required = [field.encode_name for field in kind.fields if field.required]
-    members: dict[str, Schema] = {}
+    members: dict[str, schemas.Schema] = {}
     if isinstance(kind, mi.StructType) and kind.tag_field is not None:
         members[kind.tag_field] = {"enum": [kind.tag]}
         required.insert(0, kind.tag_field)
     for field in kind.fields:
-        schema = described(to.write(_seen(field, hints.get(field.name, Any))), doc.parameters.get(field.name))
+        schema = schemas.described(to.write(_seen(field, hints.get(field.name, Any))), doc.parameters.get(field.name))
         made = cast("Any", field.default_factory)() if field.default_factory in (list, dict, set) else field.default
         members[field.encode_name] = with_default(schema, made)
     closed = getattr(kind, "forbid_unknown_fields", isinstance(kind, mi.NamedTupleType))
@@ -227,16 +226,16 @@ def _definition(to: Types, kind: Record) -> Schema:
         schema = {"type": "array", "prefixItems": list(members.values()), "minItems": needed}
         schema |= {"maxItems": len(members)} if closed else {}
     else:
-        schema = object_of(members, required, closed=closed)
-    return described(schema, doc.description)
+        schema = schemas.object_of(members, required, closed=closed)
+    return schemas.described(schema, doc.description)
 
 
-_WRITERS: dict[type[mi.Type], Callable[[Types, Any], Schema]] = {
+_WRITERS: dict[type[mi.Type], Callable[[Types, Any], schemas.Schema]] = {
     mi.Metadata: lambda to, kind: to.write(kind.type) | (kind.extra_json_schema or {}),
     **dict.fromkeys((mi.ListType, mi.VarTupleType, mi.SetType, mi.FrozenSetType), _array),
     mi.TupleType: _places,
     mi.DictType: _mapping,
-    mi.UnionType: lambda to, kind: any_of([to.write(member) for member in kind.types]),
+    mi.UnionType: lambda to, kind: schemas.any_of([to.write(member) for member in kind.types]),
     mi.LiteralType: lambda _, kind: _choices(list(kind.values)),
     mi.EnumType: _enumeration,
     mi.CustomType: _custom,
@@ -244,7 +243,7 @@ _WRITERS: dict[type[mi.Type], Callable[[Types, Any], Schema]] = {
 }
 
 
-def _limited(schema: Schema, kind: mi.Type) -> Schema:
+def _limited(schema: schemas.Schema, kind: mi.Type) -> schemas.Schema:
     """Add the limits that msgspec checks."""
     words = _COUNTS.get(schema.get("type", ""), _LIMITS)
     said = {word: getattr(kind, name) for name, word in words.items() if getattr(kind, name, None) is not None}

@@ -107,11 +107,7 @@ class Validator:
         Raises `Mismatch`, and `OverBudget` for a value that would take too long.
         """
         self._check_cost(value)
-        try:
-            fits = self._inner.is_valid(value)
-        except ValueError:
-            raise OverBudget(_TOO_DEEP) from None
-        if not fits:
+        if not self._inner.is_valid(value):
             raise Mismatch(lines(self.problems(value), "value"))
 
     def problems(self, value: Any) -> list[Problem]:

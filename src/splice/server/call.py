@@ -268,7 +268,7 @@ class Call(eras.Admitted, eq=False):
         request = self.exchange.request
         params: dict[str, Any] = msgspec.json.decode(request.params)
         said = {key: value for key, value in params.items() if key not in ("_meta", "inputResponses", "requestState")}
-        whole = [self.home.info.name, self.sender.principal, request.method, said]
+        whole = [self.home.info.name, str(self.sender.principal), request.method, said]
         return hashlib.blake2b(msgspec.json.encode(whole, order="sorted"), digest_size=16).digest()
 
     def _question(self, asked: Ask[Any]) -> questions.InputRequest:

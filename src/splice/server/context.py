@@ -16,6 +16,7 @@ import msgspec
 
 from splice.protocol import content, jsonrpc, methods, notifications, questions, wire
 from splice.protocol.capabilities import ClientCapabilities
+from splice.rules.principal import Principal
 from splice.server.asking import Ask, Elicited, Messages
 from splice.server.call import Call
 from splice.server.threads import Bridge
@@ -93,7 +94,7 @@ class Context(Generic[State]):
         return self._call.exchange.request.id
 
     @property
-    def principal(self) -> str | None:
+    def principal(self) -> Principal | None:
         """Whom the transport authenticated; None for nobody."""
         return self._call.sender.principal
 

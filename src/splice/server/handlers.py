@@ -9,19 +9,20 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic#meta
 import asyncio
 import inspect
 import re
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any, TypeAlias, TypedDict, TypeVar, get_args, get_origin
 
 import msgspec
 
 from splice.errors import InternalError, ToolError
 from splice.protocol import tools, uri, wire
+from splice.rules.principal import Principal
 from splice.schema import annotations, functions, schemas
 from splice.server.call import Call, InputRequired
 from splice.server.context import Context
 from splice.server.results import OPAQUE, names_files, text_of
 
-_OURS = ("blocking", "scope", "timeout", "ttl", "validate")
+_OURS = ("blocking", "scope", "scopes", "timeout", "ttl", "validate", "visible")
 """Options that are not fields of a definition."""
 
 D = TypeVar("D", bound=wire.Named)
@@ -45,6 +46,10 @@ class FeatureOptions(TypedDict, total=False):
     """`_meta` of the listed entry."""
     blocking: bool
     """False runs a quick `def` on the event loop instead of a thread. No meaning for `async def`."""
+    scopes: Sequence[str]
+    """Who lacks one of these does not find it in lists, and is told what to ask for. Over HTTP, which needs `auth`."""
+    visible: Callable[[Principal], bool]
+    """Returns False for whom it does not exist, likewise."""
 
 
 class Handler:
@@ -59,7 +64,7 @@ class Handler:
         for option in options.keys() - there.keys():
             known_ones = ", ".join(there) + schemas.meant(option, there)
             raise TypeError(f"there is no option {option!r}; there are {known_ones}")
-        self._fn, self._options = fn, options
+        self._fn, self.options = fn, options
         self.name: str = getattr(fn, "__name__", type(fn).__name__)
         """The function's name, or its class's."""
         self.signature = functions.Signature(fn, skip=_is_context, opaque=(*OPAQUE, InputRequired))
@@ -76,7 +81,7 @@ class Handler:
         Raises `ValueError` for settings that they could not take.
         """
         description = self.signature.description or None
-        fields: dict[str, Any] = {"name": self.name, "description": description, **said, **self._options}
+        fields: dict[str, Any] = {"name": self.name, "description": description, **said, **self.options}
         definition = kind(**{name: value for name, value in fields.items() if name not in _OURS})
         what, text = f"{kind.__name__.lower()} {definition.name!r}", msgspec.json.encode(definition)
         try:
@@ -116,7 +121,7 @@ class Handler:
 
     async def _called(self, call: Call, arguments: dict[str, Any], context: Context | None) -> Any:
         """Call a `def`, on one of the threads or at once. It may return something to be awaited."""
-        blocks = self._options.get("blocking", True)
+        blocks = self.options.get("blocking", True)
         try:
             value = await call.home.threads.run(self._fn, **arguments) if blocks else self._fn(**arguments)
         except asyncio.CancelledError:

@@ -43,7 +43,7 @@ def prompt_entry(fn: Callable[..., Any], options: handlers.FeatureOptions) -> so
             raise InvalidParams(f"Invalid arguments for prompt {call.params.name}: {error}") from None
 
     make = partial(results.prompt_result, definition.description)
-    return sources.Described(definition, partial(handler.run, read=read, make=make), handler.choices)
+    return sources.Described(definition, partial(handler.run, read=read, make=make), handler.choices, handler)
 
 
 class Prompts(sources.Features):
@@ -65,8 +65,7 @@ class Completions(Extension[Call]):
 
     def __init__(self, prompts: Prompts, resources: resources.Resources) -> None:
         super().__init__("completions", methods=(Served(completion.COMPLETE, self.complete),))
-        self._prompts = prompts
-        self._resources = resources
+        self._prompts, self._resources = prompts, resources
         self._handlers: dict[tuple[str, str], handlers.Handler] = {}
         """By what is completed: the name of a prompt or a URI template, and that of an argument."""
 

@@ -90,7 +90,7 @@ class LocalTemplates(sources.Local[resources.ResourceTemplate]):
         """Find the first template that matches a URI."""
         for entry in await self.entries():
             if isinstance(entry, ResourceEntry) and (variables := entry.template.match(key)) is not None:
-                return sources.Described(entry.definition, partial(entry.run, variables=variables))
+                return sources.Described(entry.definition, partial(entry.run, variables=variables), {}, entry.handler)
         return None
 
 

@@ -15,9 +15,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypeVar, U
 
 from msgspec.structs import replace
 
-from splice.protocol.prompts import Prompt
-from splice.protocol.resources import Resource, ResourceTemplate
-from splice.protocol.tools import Tool
 from splice.protocol.versions import VERSIONS
 from splice.protocol.wire import Icon, Implementation
 from splice.rules import eras, seal
@@ -28,6 +25,7 @@ from splice.server.failures import ErrorPolicy
 from splice.server.sources import Source
 
 if TYPE_CHECKING:
+    from splice.auth.guard.guard import Auth
     from splice.transports.http.app import HTTPApp, HTTPOptions, ListenOptions
 
 Transport: TypeAlias = Literal["stdio", "http"]
@@ -76,6 +74,8 @@ class ServerOptions(resources.Caching, total=False):
     store: Annotated[str | os.PathLike[str], Option((str, os.PathLike), "a path")]
     """A file for what is to outlive a connection, such as events for clients that come back for them. In memory by
     default."""
+    auth: Annotated["Auth", Option(object, "an Auth of splice.auth", lambda auth: hasattr(auth, "admit"))]
+    """Checks who calls over HTTP."""
     extensions: Annotated[Sequence[Extension[call.Call]], Option(Sequence, "a list of `Extension`", item=Extension)]
     """Methods and notifications beside those of the specification, or instead of them."""
 
@@ -138,6 +138,7 @@ class Server:
         """How to use the server, for the model."""
         self.service = service.ChapterService(home)
         """Answers requests; what a transport is given."""
+        self.service.auth = given.get("auth")
         home.capabilities()  # refuses what cannot be declared
         if "store" in given:
             from splice.stores import opening  # noqa: PLC0415 - a server that keeps nothing loads no stores
@@ -158,6 +159,7 @@ class Server:
         Raises `TypeError` for a signature that cannot be called by name, `ValueError` for a name that is taken and
         for options that do not fit.
         """
+        self._limit(options)
         self._tools.listing.local.add(tools.ToolEntry(fn, options))
 
     def remove_tool(self, name: str) -> None:
@@ -175,6 +177,7 @@ class Server:
 
         Raises `TypeError` when parameters and variables differ, `ValueError` for a URI that is taken or malformed.
         """
+        self._limit(options)
         self._resources.add(fn, uri, options)
 
     def remove_resource(self, uri: str) -> None:
@@ -191,6 +194,7 @@ class Server:
 
     def add_prompt(self, fn: Callable[..., Any], **options: Unpack[handlers.FeatureOptions]) -> None:
         """Offer a function as a prompt. Its parameters are the prompt's arguments."""
+        self._limit(options)
         self._prompts.listing.local.add(prompts.prompt_entry(fn, options))
 
     def remove_prompt(self, name: str) -> None:
@@ -205,14 +209,6 @@ class Server:
         """
         return _decorator(lambda given: self._completions.add(target, argument, given))
 
-    @overload
-    def add_source(self, kind: Literal["tools"], source: Source[Tool]) -> None: ...
-    @overload
-    def add_source(self, kind: Literal["prompts"], source: Source[Prompt]) -> None: ...
-    @overload
-    def add_source(self, kind: Literal["resources"], source: Source[Resource]) -> None: ...
-    @overload
-    def add_source(self, kind: Literal["templates"], source: Source[ResourceTemplate]) -> None: ...
     def add_source(self, kind: Literal["tools", "prompts", "resources", "templates"], source: Source[Any]) -> None:
         """Offer what a source gives, behind what was added before; of two entries of one name the first one counts.
 
@@ -224,6 +220,13 @@ class Server:
             raise ValueError(f"unknown kind {kind!r}: sources have {', '.join(chapters)}")
         chapters[kind].add_source(kind, source)
 
+    def _limit(self, options: handlers.FeatureOptions) -> None:
+        """Check who calls before everything else, from the first feature on that is not for everybody."""
+        if "scopes" in options or "visible" in options:
+            from splice.auth.guard.access import limited  # noqa: PLC0415 - few servers have such features
+
+            self.service.surround(limited(options))
+
     def publish(self, change: call.Change) -> None:
         """Tell every client that wants to know of a change: (method of a notification, URI or None). On any thread.
 
@@ -231,18 +234,19 @@ class Server:
         """
         self.service.home.publish(change)
 
-    def route(self, path: str, methods: Sequence[str] = ("GET",)) -> Callable[[F], F]:
+    def route(self, path: str, methods: Sequence[str] = ("GET",), *, public: bool = False) -> Callable[[F], F]:
         """Decorate an async function that answers plain HTTP at `path`, beside the MCP endpoint.
 
         It takes nothing, or an `HTTPRequest`, and returns text, bytes, an ASGI response such as Starlette's, or what is
-        sent as JSON. Raises `TypeError` for another function and when used without a path, `ValueError` for a path
-        without its slash, with a variable, or taken, and for methods that are not a list of methods.
+        sent as JSON. With `auth`, callers are checked here too, unless the route is `public`. Raises `TypeError` for
+        another function and when used without a path, `ValueError` for a path without its slash, with a variable, or
+        taken, and for methods that are not a list of methods.
         """
         if callable(path):
             raise TypeError('a route needs a path: @server.route("/health")')
         from splice.transports.http.routes import add_route  # noqa: PLC0415 - stdio must not load the HTTP endpoint
 
-        return _decorator(lambda given: add_route(self.service, path, given, methods))
+        return _decorator(lambda given: add_route(self.service, path, given, methods, public=public))
 
     def http_app(self, **options: "Unpack[HTTPOptions]") -> "HTTPApp":
         """Build the MCP endpoint as an ASGI application, to be served or mounted anywhere."""

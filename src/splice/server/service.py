@@ -37,6 +37,11 @@ class ChapterService(Service):
             for name, each in served(home.chapters).items()
         }
 
+    def surround(self, limited: Middleware) -> None:
+        """Let this see all requests first, once: it knows who may use what. Lists come to it as finished JSON too."""
+        served, self.limited = {} if self.limited else self._served, True
+        self._served |= {name: (row, _around(answer, limited)) for name, (row, answer) in served.items()}
+
     async def open(self) -> None:
         """Enter the lifespan. Raises `RuntimeError`, with what the user's context manager raised as its cause."""
         if self.home.life is not None:

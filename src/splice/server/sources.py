@@ -84,6 +84,8 @@ class Described(Struct, Generic[D], frozen=True, eq=False):
     run: Callable[..., Awaitable[Any]]
     choices: Mapping[str, Sequence[str]] = {}
     """By argument: the values that complete it, if there are any."""
+    handler: Any = None
+    """The function behind it; its `options` say who may use it."""
 
 
 class Local(Generic[D]):
@@ -136,11 +138,9 @@ class _View(Generic[D]):
     """Another source, seen differently. Made anew when the other one changed."""
 
     def __init__(self, source: Source[D], show: Callable[[Entry[D]], Entry[D] | None]) -> None:
-        self._source = source
-        self._show = show
+        self._source, self._show, self.watch = source, show, source.watch
         self._seen: Sequence[Entry[D]] = ()
         self._shown: Sequence[Entry[D]] = ()
-        self.watch = source.watch
 
     async def entries(self) -> Sequence[Entry[D]]:
         """List the entries as they are seen here."""
@@ -151,8 +151,7 @@ class _View(Generic[D]):
 
     async def find(self, key: str) -> Entry[D] | None:
         """Find an entry as it is seen here."""
-        entry = await self._source.find(key)
-        return None if entry is None else self._show(entry)
+        return None if (entry := await self._source.find(key)) is None else self._show(entry)
 
 
 class Filtered(_View[D]):
@@ -166,7 +165,10 @@ class Prefixed(_View[D]):
     """The tools or prompts of a source, with a prefix before their names."""
 
     def __init__(self, source: Source[D], prefix: str) -> None:
-        super().__init__(source, lambda each: Described(replace(each.definition, name=prefix + key_of(each)), each.run))
+        def show(it: Entry[D]) -> Entry[D]:  # who may use it, its handler says
+            return Described(replace(it.definition, name=prefix + key_of(it)), it.run, {}, getattr(it, "handler", None))
+
+        super().__init__(source, show)
         self._prefix = prefix
 
     async def find(self, key: str) -> Entry[D] | None:
@@ -200,11 +202,11 @@ class Listing(Generic[D]):
                 return found
         return None
 
-    async def named(self, name: str) -> Entry[D]:
-        """Find the entry that a request names. Raises `InvalidParams`."""
+    async def named(self, name: str, sees: Callable[[Entry[D]], object] = bool) -> Entry[D]:
+        """Find the entry that a request names, of those that its sender `sees`. Raises `InvalidParams`."""
         entry = await self.find(name)
-        if entry is None:
-            known = [key_of(each) for source in self.sources for each in await source.entries()]
+        if entry is None or not sees(entry):
+            known = [key_of(each) for source in self.sources for each in await source.entries() if sees(each)]
             raise InvalidParams(f"Unknown {self.local.noun}: {name[:200]!r}{schemas.meant(name, known)}")
         return entry
 

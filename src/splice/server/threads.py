@@ -41,8 +41,7 @@ class Threads:
     """A pool of daemon threads, for any number of event loops. A process that is forked begins with no thread."""
 
     def __init__(self, max_threads: int = MAX_THREADS, max_waiting: int = MAX_WAITING) -> None:
-        self._max_threads = max_threads
-        self._max_waiting = max_waiting
+        self._max_threads, self._max_waiting = max_threads, max_waiting
         self._begin()
 
     def _begin(self) -> None:
@@ -148,8 +147,7 @@ class Bridge:
     __slots__ = ("_loop", "_over", "_thread", "_waiting")
 
     def __init__(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._thread = threading.get_ident()
+        self._loop, self._thread = asyncio.get_running_loop(), threading.get_ident()
         self._waiting: set[concurrent.futures.Future[Any]] = set()
         self._over = False
 

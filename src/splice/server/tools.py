@@ -56,6 +56,7 @@ class ToolEntry:
         self.definition = handler.define(tools.Tool, input_schema=said.input_schema, output_schema=said.output_schema)
         self.mirrored = mirrored_arguments(self.definition)
         """The arguments that HTTP headers must repeat."""
+        self.handler = handler
         self._arguments = _reader(handler, self.definition) if "input_schema" in options else said.arguments
         self.run = partial(handler.run, read=self._read, make=self._result)
         """Calls the function. Raises what it raises, and `BadArguments`."""

@@ -13,6 +13,7 @@ from msgspec import Struct
 from splice.errors import ConnectionClosed, LocalProtocolError
 from splice.protocol import jsonrpc, methods, versions
 from splice.rules import eras, sessions
+from splice.rules.principal import Principal
 
 if TYPE_CHECKING:
     from splice.stores.base import Store
@@ -27,7 +28,7 @@ class Sender(Struct, kw_only=True):
     """The session the request belongs to, up to 2025-11-25; modern requests belong to none."""
     headers: Mapping[str, str] = {}
     """HTTP request headers, names in lower case."""
-    principal: str | None = None
+    principal: Principal | None = None
     """Whom the transport authenticated."""
 
 
@@ -72,6 +73,10 @@ class Service:
     """What HTTP answers beside the endpoint: path -> `Route`."""
     protocols: eras.Protocols = eras.EVERY_PROTOCOL
     """The versions it speaks."""
+    auth: Any = None
+    """Checks who calls over HTTP, unless the endpoint has one of its own: a `splice.auth.Auth`."""
+    limited: bool = False
+    """Something is not for everybody, so that callers over HTTP must be known."""
     store: "Store | None" = None
     """Keeps what is to outlive a connection; None: a transport keeps it in memory."""
 

@@ -17,12 +17,10 @@ from collections.abc import Callable, Coroutine
 from typing import Any, NamedTuple, TypeAlias, cast
 
 from splice import errors
-from splice.errors import ConnectionClosed, InternalError, LocalProtocolError, RemoteProtocolError, RequestTimeout
 from splice.protocol import jsonrpc, lifecycle, notifications
 from splice.protocol.jsonrpc import BadMessage, Failure, Message, Notification, Request, Response, encode, failure
 from splice.rules import eras, exchanges
-from splice.transports.base import Exchange, Hear, Outgoing, Sender
-from splice.transports.tasks import Background, ended
+from splice.transports import base, tasks
 
 CLEAN_UP_SECONDS = 1.0
 """How long cancelled work may take to end."""
@@ -42,7 +40,7 @@ Serve: TypeAlias = Callable[["ChannelExchange"], Coroutine[Any, Any, Response]]
 log = logging.getLogger("splice.transport")
 
 
-class ChannelExchange(Exchange):
+class ChannelExchange(base.Exchange):
     """A request that arrived on a channel. HTTP subclasses it: its streams are its own."""
 
     __slots__ = ("channel", "task")
@@ -50,7 +48,7 @@ class ChannelExchange(Exchange):
     task: asyncio.Task[Any]
     """Works on the answer, once the request was accepted."""
 
-    def __init__(self, channel: "Channel", request: Request, sender: Sender) -> None:
+    def __init__(self, channel: "Channel", request: Request, sender: base.Sender) -> None:
         self.request = request  # written out: a call of the base class costs as much as all of this
         self.sender = sender
         self.channel = channel
@@ -73,7 +71,7 @@ class ChannelExchange(Exchange):
 class _Waiting(NamedTuple):
     """A request of ours in flight, and where its response goes."""
 
-    outgoing: Outgoing
+    outgoing: base.Outgoing
     future: asyncio.Future[Response]
 
     def fail(self, reason: Exception) -> None:
@@ -91,15 +89,15 @@ class Channel:
 
     __slots__ = ("_background", "_hear", "_loop", "_sender", "_serve", "_writable", "gone", "remark", "send", "table")
 
-    def __init__(self, send: Send, serve: Serve, hear: Hear, sender: Sender) -> None:
+    def __init__(self, send: Send, serve: Serve, hear: base.Hear, sender: base.Sender) -> None:
         self.table: exchanges.ExchangeTable[ChannelExchange, _Waiting] = exchanges.ExchangeTable()
         self.send = send
         self._serve, self._hear, self._sender = serve, hear, sender
         self._loop = asyncio.get_running_loop()
-        self._background = Background()
+        self._background = tasks.Background()
         self._writable: asyncio.Event | None = None
         """Set when the peer has caught up; None while it reads quickly enough."""
-        self.gone: ConnectionClosed | None = None
+        self.gone: errors.ConnectionClosed | None = None
         """Why the channel has ended; None while it has not."""
         self.remark: jsonrpc.Remark = log.debug
         """Is told what had to be changed in a response."""
@@ -121,7 +119,7 @@ class Channel:
             send(failure(message.id, refusal))
         return None
 
-    def take_other(self, message: Notification | Response, hear: Hear) -> None:
+    def take_other(self, message: Notification | Response, hear: base.Hear) -> None:
         """Act on a notification or a response; what is about no request in flight is for `hear`."""
         if not isinstance(message, Notification):
             waiting = None if message.id is None else self._waiting_for(message.id)
@@ -141,7 +139,7 @@ class Channel:
         else:
             self._background.start(hear(message))
 
-    def take_batch(self, texts: list[bytes], hear: Hear, reject: Callable[[BadMessage], None]) -> list[Request]:
+    def take_batch(self, texts: list[bytes], hear: base.Hear, reject: Callable[[BadMessage], None]) -> list[Request]:
         """Act on the messages of a batch, but for the requests: these are returned. `reject` is told of bad ones."""
         requests: list[Request] = []
         for text in texts:
@@ -166,10 +164,10 @@ class Channel:
             response = await self._serve(exchange)
         except Exception as error:
             log.exception("request %r could not be answered", exchange.request.id)
-            response = failure(exchange.request.id, InternalError(f"Internal error: {type(error).__name__}"))
+            response = failure(exchange.request.id, errors.InternalError(f"Internal error: {type(error).__name__}"))
         except asyncio.CancelledError:  # by the peer, or the end of the channel; else by the handler itself
             if self.table.finish(exchange.request.id, exchange):
-                send(failure(exchange.request.id, InternalError("Internal error: the handler was cancelled")))
+                send(failure(exchange.request.id, errors.InternalError("Internal error: the handler was cancelled")))
             raise
         if self.table.finish(exchange.request.id, exchange):
             send(response)
@@ -203,7 +201,7 @@ class Channel:
         waiting = None if bad.id is None or not bad.answers else self._waiting_for(bad.id)
         if waiting is not None:
             what = f"The response to {waiting.outgoing.method} is not a message: {bad.message}"
-            waiting.fail(RemoteProtocolError(f"{what}. It begins {bad.shown()}"))
+            waiting.fail(errors.RemoteProtocolError(f"{what}. It begins {bad.shown()}"))
         return waiting is not None
 
     def _waiting_for(self, id: int | str) -> _Waiting | None:
@@ -215,7 +213,7 @@ class Channel:
 
     # What leaves.
 
-    async def request(self, outgoing: Outgoing, send: SendOn | None = None) -> Response:
+    async def request(self, outgoing: base.Outgoing, send: SendOn | None = None) -> Response:
         """Send a request and wait for its response; cancelling the caller cancels the request at the peer.
 
         `send` puts it on a stream of its own, and its cancellation too. Raises `ConnectionClosed`, and what `send`
@@ -225,7 +223,7 @@ class Channel:
         if not self.table.issue(outgoing.id, waiting):
             if self.table.closed:
                 raise errors.ConnectFailed("The connection is being closed" if self.gone is None else str(self.gone))
-            raise LocalProtocolError(f"a request with the id {outgoing.id!r} is still in flight")
+            raise errors.LocalProtocolError(f"a request with the id {outgoing.id!r} is still in flight")
         try:
             message = Request(outgoing.id, outgoing.method, outgoing.params)
             if send is not None:
@@ -242,7 +240,7 @@ class Channel:
 
     async def ask(self, method: str, params: Any, send: SendOn | None = None) -> Response:
         """Send a request under an id of our own making and wait for its response. As `request` otherwise."""
-        return await self.request(Outgoing(self.table.next_id(), method, params, hear=ignore), send)
+        return await self.request(base.Outgoing(self.table.next_id(), method, params, hear=ignore), send)
 
     async def notify(self, note: Notification) -> None:
         """Send a notification, waiting while the peer does not read. Raises `ConnectionClosed`."""
@@ -252,7 +250,7 @@ class Channel:
         if self._writable is not None:
             await self._writable.wait()
 
-    def _withdraw(self, outgoing: Outgoing, reason: str, send: SendOn | None = None) -> None:
+    def _withdraw(self, outgoing: base.Outgoing, reason: str, send: SendOn | None = None) -> None:
         """Tell the peer that nobody waits for a request any more."""
         note = exchanges.cancellation(outgoing.id, outgoing.method, reason)
         if note is not None and send is not None:
@@ -272,9 +270,9 @@ class Channel:
 
     # The end.
 
-    def leave(self, reason: ConnectionClosed) -> None:
+    def leave(self, reason: errors.ConnectionClosed) -> None:
         """Begin no more requests and fail those of ours with `reason`, telling the peer that nobody waits for them."""
-        for _, waiting in self.table.give_up():
+        for waiting in self.table.give_up():
             self._withdraw(waiting.outgoing, "the connection is being closed")
             waiting.fail(reason)
 
@@ -283,16 +281,16 @@ class Channel:
 
         The peer is not heard any more: what we asked of it fails at once.
         """
-        self.leave(ConnectionClosed("The connection is being closed"))
-        await ended((each.task for each in self.table.inbound), seconds)
-        late = self.table.inbound
+        self.leave(errors.ConnectionClosed("The connection is being closed"))
+        await tasks.ended((each.task for each in self.table.inbound.values()), seconds)
+        late = list(self.table.inbound.values())
         for exchange in late:
             self.table.cancel(exchange.request.id)
-            self.send(failure(exchange.request.id, InternalError("The server is shutting down: not finished")))
+            self.send(failure(exchange.request.id, errors.InternalError("The server is shutting down: not finished")))
             exchange.task.cancel()
-        await ended((each.task for each in late), CLEAN_UP_SECONDS)
+        await tasks.ended((each.task for each in late), CLEAN_UP_SECONDS)
 
-    def end(self, reason: ConnectionClosed) -> list[ChannelExchange]:
+    def end(self, reason: errors.ConnectionClosed) -> list[ChannelExchange]:
         """End the channel now: each request of ours fails with `reason`, and all work for the peer is cancelled.
 
         Returns the exchanges that were being answered: their handlers may still be cleaning up.
@@ -300,26 +298,26 @@ class Channel:
         self.gone = self.gone or reason
         inbound, outbound = self.table.close()
         self.resume_writing()
-        for _, waiting in outbound:
+        for waiting in outbound:
             waiting.fail(reason)
         for exchange in inbound:
             if exchange.task is not asyncio.current_task():
                 exchange.task.cancel()
         return inbound
 
-    async def lost(self, reason: ConnectionClosed) -> None:
+    async def lost(self, reason: errors.ConnectionClosed) -> None:
         """End the channel, and give what was cancelled a moment to clean up."""
-        await ended((each.task for each in self.end(reason)), CLEAN_UP_SECONDS)
+        await tasks.ended((each.task for each in self.end(reason)), CLEAN_UP_SECONDS)
         await self._background.close()
 
 
 def reason_of(error: asyncio.CancelledError) -> str:
     """Say why a request of ours is given up; what a caller says with its own cancellation is not for the peer."""
-    return "timeout" if any(isinstance(each, RequestTimeout) for each in error.args) else "cancelled by the caller"
+    return "timeout" if any(isinstance(why, errors.RequestTimeout) for why in error.args) else "cancelled by the caller"
 
 
-async def ignore(note: Notification) -> None:
-    """Drop a notification that nobody wants."""
+async def ignore(message: Message) -> None:
+    """Drop a message that nobody wants."""
 
 
 def written(message: Message) -> bytes:
@@ -332,7 +330,7 @@ def written(message: Message) -> bytes:
         if len(data) > jsonrpc.MAX_ANSWER_BYTES:
             what = "result" if isinstance(message, Response) else "message"
             size, limit = len(data) / 2**20, jsonrpc.MAX_ANSWER_BYTES / 2**20
-            raise LocalProtocolError(f"the {what} is too large: {size:.4g} MiB, limit {limit:.4g} MiB")  # noqa: TRY301
+            raise errors.LocalProtocolError(f"the {what} is too large: {size:.4g} MiB, limit {limit:.4g} MiB")  # noqa: TRY301
     except Exception as error:
         if isinstance(message, Response):
             return encode(unwritable(message, error))
@@ -343,5 +341,5 @@ def written(message: Message) -> bytes:
 def unwritable(response: Response, error: Exception) -> Failure:
     """Build the response that replaces one which cannot be written as JSON, or is too large, and log why."""
     log.error("the result of request %r cannot be written as JSON", response.id, exc_info=error)
-    why = error if isinstance(error, LocalProtocolError) else f"the result cannot be written as JSON ({error})"
-    return failure(response.id, InternalError(f"Internal error: {why}"))
+    why = error if isinstance(error, errors.LocalProtocolError) else f"the result cannot be written as JSON ({error})"
+    return failure(response.id, errors.InternalError(f"Internal error: {why}"))

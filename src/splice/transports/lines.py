@@ -10,8 +10,7 @@ from functools import partial
 from typing import TypeAlias
 
 from splice.protocol.jsonrpc import BadMessage, Lines, Message, Request, Success, decode, is_batch, refusal, split_batch
-from splice.transports.base import Hear, Sender
-from splice.transports.channel import Channel, Send, Serve, written
+from splice.transports import base, channel
 
 Write: TypeAlias = Callable[[bytes], None]
 """Writes bytes for the peer. Never blocks."""
@@ -29,8 +28,7 @@ class Gather:
     __slots__ = ("_end", "_loop", "_parts", "_size", "_write")
 
     def __init__(self, write: Write, end: bytes = b"") -> None:
-        self._write = write
-        self._end = end
+        self._write, self._end = write, end
         self._loop = asyncio.get_running_loop()
         self._parts: list[bytes] = []
         self._size = 0
@@ -56,13 +54,13 @@ class Gather:
             self._write(data)
 
 
-class LineChannel(Channel):
+class LineChannel(channel.Channel):
     """The messages of two peers on a pair of byte streams.
 
     `serve` and `hear` are as a channel's. A response that cannot be used ends the request it answers.
     """
 
-    def __init__(self, write: Write, serve: Serve, hear: Hear, sender: Sender) -> None:
+    def __init__(self, write: Write, serve: channel.Serve, hear: base.Hear, sender: base.Sender) -> None:
         super().__init__(self._put, serve, hear, sender)
         self.lines = Lines()
         """Cuts the bytes that arrive."""
@@ -103,17 +101,17 @@ class LineChannel(Channel):
 
         def ended(_: object) -> None:
             if responses and self.gone is None:
-                self.gather.put(b"[" + b",".join(map(written, responses)) + b"]")
+                self.gather.put(b"[" + b",".join(map(channel.written, responses)) + b"]")
 
         asyncio.gather(*tasks, return_exceptions=True).add_done_callback(ended)
 
-    def refuse(self, bad: BadMessage, send: Send) -> None:
+    def refuse(self, bad: BadMessage, send: channel.Send) -> None:
         """Answer what is not a message."""
         send(bad.response())
 
     def _put(self, message: Message) -> None:
         """Send a message: now, if no other can be expected in this turn of the event loop."""
         # a failure may be one of many refusals
-        answers = isinstance(message, Success) and not self.table.owed
-        last = answers or (isinstance(message, Request) and self.table.waiting == 1)
-        self.gather.put(written(message), last=last)
+        answers = isinstance(message, Success) and not self.table.inbound
+        last = answers or (isinstance(message, Request) and len(self.table.outbound) == 1)
+        self.gather.put(channel.written(message), last=last)

@@ -40,12 +40,10 @@ class MemoryLink(base.Link):
     """A link to a server object in the same process."""
 
     def __init__(self, service: base.Service, receiver: base.Receiver) -> None:
-        self._service = service
-        self.receiver = receiver
+        self._service, self.receiver = service, receiver
         self._session = sessions.Session(push=self._push)
         self._sender = base.Sender(kind="memory", session=self._session)
-        self._loop = asyncio.get_running_loop()
-        self._background = tasks.Background()
+        self._loop, self._background = asyncio.get_running_loop(), tasks.Background()
         self.running: dict[MemoryExchange, tasks.Stretch] = {}
         """The requests being answered, each with the part of the caller's task that runs the handler."""
         self.ids = count(1)

@@ -2,12 +2,18 @@
 
 import asyncio
 import logging
+import os
 from collections.abc import Coroutine, Iterable
+from contextlib import suppress
 from typing import Any, Self, TypeVar
 
 T = TypeVar("T")
 
+JITTER = 0.2
+"""By which part of itself a wait is lengthened at most: clients that lost one server at once come back one by one."""
+
 log = logging.getLogger("splice.transport")
+"""Of all transports, but for what is about one server that a client has."""
 
 
 class Stretch:
@@ -76,6 +82,18 @@ class Background:
         for task in self._tasks.keys() - {asyncio.current_task()}:
             task.cancel()
         await ended(self._tasks, seconds)
+
+
+def lengthened(seconds: float) -> float:
+    """Lengthen a wait, by chance."""
+    return seconds * (1 + JITTER * int.from_bytes(os.urandom(2)) / 0xFFFF)
+
+
+async def within(seconds: float, event: asyncio.Event) -> bool:
+    """Wait for what is to happen. False when that takes longer."""
+    with suppress(TimeoutError):
+        return await asyncio.wait_for(event.wait(), seconds)
+    return False
 
 
 async def ended(tasks: "Iterable[asyncio.Task[Any]]", seconds: float) -> None:

@@ -47,13 +47,13 @@ def test_streams_are_read_by_the_book(stream: bytes, expected: list[Event]) -> N
 
 
 def test_an_id_that_is_too_long_for_a_header_is_not_kept() -> None:
-    decoder = Decoder()
+    decoder = Decoder(2**24)
     assert list(decoder.feed(b"id: 7\n\nid: " + b"8" * 1025 + b"\n\n")) == []
     assert decoder.last_event_id == "7"
 
 
 def test_an_event_without_data_still_sets_the_id() -> None:
-    decoder = Decoder()
+    decoder = Decoder(2**24)
     assert list(decoder.feed(b"id: 7\n\nid: 8\n")) == []
     assert decoder.last_event_id == "7"
 

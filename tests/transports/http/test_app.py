@@ -10,6 +10,7 @@ import pytest
 from splice.errors import LocalProtocolError, RPCError
 from splice.protocol.jsonrpc import Notification, Request
 from splice.protocol.lifecycle import PING
+from splice.rules.principal import Principal
 from splice.transports.base import Exchange, Sender
 from splice.transports.http import visits
 from splice.transports.http.app import HTTPApp, RequestExchange
@@ -374,7 +375,7 @@ async def test_the_principal_reaches_the_handler() -> None:
     service, browser = endpoint()
     browser.principal = "alice"
     await browser.post(*modern("echo"))
-    assert service.senders[0].principal == "alice"
+    assert service.senders[0].principal == Principal(subject="alice")
 
 
 async def test_methods_without_a_name_need_no_name_header() -> None:

@@ -8,6 +8,7 @@ import pytest
 from splice.errors import ConnectionClosed, RemoteProtocolError
 from splice.protocol.jsonrpc import Success, raw
 from splice.protocol.versions import FACTS, HANDSHAKE_VERSIONS, LATEST_HANDSHAKE, LATEST_MODERN
+from splice.transports import tasks
 from splice.transports.base import Outgoing
 from splice.transports.http import answers, client_session
 from splice.transports.http.link import HTTPLink
@@ -303,7 +304,7 @@ def test_waits_grow_and_are_never_shorter_than_the_server_asks(
     for failures, least in enumerate(waits):
         made = [client_session._wait(reading, failures) for _ in range(50)]
         assert min(made) >= least
-        assert max(made) <= least * (1 + client_session.JITTER)
+        assert max(made) <= least * (1 + tasks.JITTER)
         assert len(set(made)) > 1
 
 

@@ -525,3 +525,31 @@ async def test_a_process_that_forgets_to_close_or_forks_has_no_trouble(script: s
     async with raw_server(lambda visit: visit.reply(200)) as server:
         done = await asyncio.to_thread(run, script, server.url)
     assert (done.stdout, done.stderr, done.returncode) == (told, "", 0)
+
+
+class _Slow:
+    """An authorizer whose headers come late."""
+
+    def __init__(self) -> None:
+        self.asked, self.gate = asyncio.Event(), asyncio.Event()
+
+    async def headers(self, *_: object) -> dict[str, str]:
+        self.asked.set()
+        await self.gate.wait()
+        return {}
+
+    async def refused(self, *_: object) -> bool:
+        return False
+
+    async def close(self) -> None:
+        self.gate.set()
+
+
+async def test_an_endpoint_that_is_closed_while_a_request_is_authorized() -> None:
+    endpoint = Endpoint("http://127.0.0.1:9/", {})
+    endpoint.authorizer = slow = _Slow()
+    request = asyncio.create_task(endpoint.request("GET", {}))
+    await asyncio.wait_for(slow.asked.wait(), 5)
+    await endpoint.close()
+    with pytest.raises(ConnectionClosed, match="is closed"):
+        await request

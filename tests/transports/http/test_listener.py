@@ -568,7 +568,7 @@ async def test_a_port_that_is_taken_is_named() -> None:
 
 def test_ipv6_is_listened_on_too() -> None:
     if socket.has_ipv6:
-        with listener._bound("::1", 0) as bound:
+        with listener.bound("::1", 0) as bound:
             assert bound.family == socket.AF_INET6
 
 

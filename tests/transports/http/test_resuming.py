@@ -25,7 +25,7 @@ TOLD = "notifications/told"
 
 
 def events(visit: Call) -> list[Event]:
-    return list(Decoder().feed(visit.body))
+    return list(Decoder(2**24).feed(visit.body))
 
 
 @pytest.fixture(params=["memory", "file"])

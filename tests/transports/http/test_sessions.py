@@ -11,6 +11,7 @@ from splice.errors import ConnectionClosed, LocalProtocolError, MCPError, RPCErr
 from splice.protocol.jsonrpc import Failure, Notification, Success, raw
 from splice.protocol.lifecycle import META_CLIENT_CAPABILITIES, META_PROTOCOL_VERSION
 from splice.protocol.versions import HANDSHAKE_VERSIONS, VERSIONS
+from splice.rules.principal import Principal
 from splice.transports.base import Exchange
 from splice.transports.http import sessions, visits
 from splice.transports.http import stream as streams
@@ -259,7 +260,7 @@ async def test_one_principal_cannot_have_them_all() -> None:
     assert (await browser.send("DELETE", headers=last)).status == 204
     for _ in range(2):  # the second takes the place of the first
         await browser.initialize()
-    assert [session.principal for session in service.closed] == ["mallory", "mallory"]
+    assert [session.principal for session in service.closed] == [Principal(subject="mallory")] * 2
     await within(browser.app.stop())
     assert not registry(browser)._owned
 

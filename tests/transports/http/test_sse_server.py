@@ -37,7 +37,7 @@ class Old(Browser):
         """Open a stream; the URI it names."""
         self.stream = self.begin("GET", b"", SHOWN, path=options.pop("path", SSE_PATH), **options)
         await self.stream.until(lambda stream: stream.complete.is_set() or stream.body.endswith(b"\n\n"))
-        (event,) = Decoder().feed(self.stream.body)
+        (event,) = Decoder(2**24).feed(self.stream.body)
         assert event.event == "endpoint"
         uri = event.data.decode()
         self.query = uri.partition("?")[2].encode()
@@ -48,7 +48,7 @@ class Old(Browser):
         return await self.post(body, {**PLAIN, **(headers or {})}, **options)
 
     def messages(self) -> list[Any]:
-        return [json.loads(event.data) for event in Decoder().feed(self.stream.body) if event.event == "message"]
+        return [json.loads(event.data) for event in Decoder(2**24).feed(self.stream.body) if event.event == "message"]
 
     async def message(self, count: int) -> Any:
         await self.stream.until(lambda _: len(self.messages()) >= count)

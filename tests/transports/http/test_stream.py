@@ -146,13 +146,13 @@ async def test_a_stream_goes_on_where_another_reply_broke_off() -> None:
     await stream.respond(b"4")
     finish(stream)
     await within(again)
-    found = [[event.data for event in Decoder().feed(client.body)] for client in (first, second, third)]
+    found = [[event.data for event in Decoder(2**24).feed(client.body)] for client in (first, second, third)]
     assert found == [[b"", b"1"], [b"1", b"2", b"3"], [b"3", b"4"]]
     assert second.reply.closed
     assert log.logs.live == {}
     late = Client()
     await within(EventStream().carry(late.reply, at(log, 2)))
-    assert [event.data for event in Decoder().feed(late.body)] == [b"2", b"3", b"4"]
+    assert [event.data for event in Decoder(2**24).feed(late.body)] == [b"2", b"3", b"4"]
 
 
 async def test_a_dead_reply_whose_client_came_back_is_dropped() -> None:
@@ -179,7 +179,7 @@ async def test_a_stream_may_be_closed_so_that_the_client_polls() -> None:
     await stream.respond(b"1")
     late = Client()
     await within(EventStream().carry(late.reply, at(log, 1)))
-    assert [event.data for event in Decoder().feed(late.body)] == [b"1"]
+    assert [event.data for event in Decoder(2**24).feed(late.body)] == [b"1"]
 
 
 @pytest.mark.parametrize("with_log", [True, False])
@@ -224,7 +224,7 @@ async def test_nothing_comes_behind_the_response() -> None:
     finish(stream)
     await stream.send(b"later")
     assert [value for _, value in await log.read(1)] == [b"+1", b".2"]
-    assert [event.data for event in Decoder().feed(client.body)] == [b"", b"1", b"2"]
+    assert [event.data for event in Decoder(2**24).feed(client.body)] == [b"", b"1", b"2"]
     assert log.logs.live == {}
 
 
@@ -234,7 +234,7 @@ async def test_what_nobody_writes_any_more_is_answered_with_an_error() -> None:
     finish(stream)
     late = Client()
     await within(EventStream().carry(late.reply, at(log, 2)))
-    (answer,) = [json.loads(event.data) for event in Decoder().feed(late.body)]
+    (answer,) = [json.loads(event.data) for event in Decoder(2**24).feed(late.body)]
     assert (answer["id"], answer["error"]["code"]) == (7, -32603)
 
 

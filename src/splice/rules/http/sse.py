@@ -15,9 +15,6 @@ from splice.errors import RemoteProtocolError
 KEEP_ALIVE = b":\n\n"
 """A comment: says nothing, and keeps proxies from closing a quiet stream."""
 
-MAX_EVENT_BYTES = 16 * 1024 * 1024
-"""The largest event read from a stream."""
-
 _BOM = b"\xef\xbb\xbf"
 MAX_ID_BYTES = 1024
 """The longest event id that is kept: it is sent back in a header."""
@@ -41,9 +38,9 @@ def encode_event(data: bytes, *, id: str | None = None) -> bytes:
 
 
 class Decoder:
-    """Reads events from a stream that arrives in pieces."""
+    """Reads events from a stream that arrives in pieces, none larger than so many bytes."""
 
-    def __init__(self, max_event_bytes: int = MAX_EVENT_BYTES) -> None:
+    def __init__(self, max_event_bytes: int) -> None:
         self.last_event_id = ""
         """The id after which a resumed stream would begin."""
         self.retry: int | None = None

@@ -15,7 +15,7 @@ from msgspec import Struct, field
 from splice.errors import ConnectionClosed, HTTPRefused, RemoteProtocolError
 from splice.protocol import jsonrpc, lenient
 from splice.rules.http import headers, sse
-from splice.transports.http.fetch import HTTPResponse
+from splice.transports.http.fetch import Endpoint, HTTPResponse
 
 TO_POST: Mapping[str, str] = {"Content-Type": headers.JSON, "Accept": f"{headers.JSON}, {headers.EVENT_STREAM}"}
 """The headers of every POST."""
@@ -23,11 +23,9 @@ TO_POST: Mapping[str, str] = {"Content-Type": headers.JSON, "Accept": f"{headers
 MAX_SEEN = 1000
 """How many ids of events are remembered while a stream may be resumed."""
 
-_SHOWN_BYTES = 150
-_ERROR_BYTES = 1024 * 1024
-_NO_ENDPOINT = frozenset({404, 405})
-_BUSY = frozenset({429, 503})
-_ONLY_STATUS_COUNTS = frozenset({401, 403})
+_SHOWN, _SHOWN_BYTES, _ERROR_BYTES = 500, 150, 1024 * 1024
+_NO_ENDPOINT: Mapping[int, str] = dict.fromkeys((404, 405), "; is that the MCP endpoint?")
+_BUSY, _ONLY_STATUS_COUNTS = frozenset({429, 503}), frozenset({401, 403})
 
 Take: TypeAlias = Callable[[jsonrpc.Message], Awaitable[jsonrpc.Response | None]]
 """Acts on a message; returns it if it is the response that was waited for."""
@@ -122,29 +120,29 @@ class Reading(Struct):
         return None
 
 
-async def refusal(url: str, response: HTTPResponse, id: jsonrpc.RequestId | None = None) -> jsonrpc.Failure | None:
+async def refusal(to: Endpoint, response: HTTPResponse, id: jsonrpc.RequestId | None = None) -> jsonrpc.Failure | None:
     """Read a response whose status is an error: the JSON-RPC error in its body, if it answers request `id`.
 
     None: its status is none. Raises `HTTPRefused` when the body holds no such error, or the status alone counts.
     """
-    status = response.status
+    status, failure = response.status, None
     if 200 <= status < 300:
         return None
     body = await response.start(_ERROR_BYTES)
-    failure = None
-    if id is not None and status not in _ONLY_STATUS_COUNTS:
-        with contextlib.suppress(jsonrpc.BadMessage):
-            message = jsonrpc.decode(body)
-            failure = jsonrpc.Failure(message.error, id) if isinstance(message, jsonrpc.Failure) else None
+    said = body[:_SHOWN_BYTES].decode(errors="replace")
+    with contextlib.suppress(jsonrpc.BadMessage):
+        if isinstance(message := jsonrpc.decode(body), jsonrpc.Failure):
+            said = message.error.message
+            failure = None if id is None or status in _ONLY_STATUS_COUNTS else jsonrpc.Failure(message.error, id)
     if failure is not None and 400 <= status < 500 and status not in _BUSY:
         return failure
-    text = "".join(each if each.isprintable() else " " for each in body[:_SHOWN_BYTES].decode(errors="replace"))
-    told = f"{url} answered HTTP {status}" + (f": {text.strip()}" if text.strip() else "")
-    if status in _NO_ENDPOINT:
-        told += "; is that the MCP endpoint?"
-    challenge = response.header("www-authenticate")
-    if challenge is not None and status in _ONLY_STATUS_COUNTS:
-        told += f"; it wants an Authorization header, and says {challenge[:_SHOWN_BYTES]!a}"
+    text = "".join(each if each.isprintable() else " " for each in said[:_SHOWN]).strip() + "..." * (len(said) > _SHOWN)
+    told = f"{to.url} answered HTTP {status}" + (f": {text}" if text else "") + _NO_ENDPOINT.get(status, "")
+    asks = response.headers.get("www-authenticate", "")
+    if status == 401 and to.authorizer is None and {"bearer", "dpop"} & {*asks.lower().replace(",", " ").split()}:
+        told += f"; it wants an Authorization header: {asks!a:.150} (auth= of Client, and `splice login`, get one)"
+    elif status == 403 and (scopes := asks.partition('scope="')[2].partition('"')[0]):
+        told += f"; it takes the scopes {scopes!a:.150}"
     refused, seconds = HTTPRefused(told, status, failure), response.header("retry-after") or ""
     if status in _BUSY and seconds.isascii() and seconds.isdecimal() and len(seconds) <= _SHOWN_BYTES:
         refused.may_have_run, refused.retry_after = False, float(seconds)

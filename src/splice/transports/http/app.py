@@ -28,8 +28,9 @@ MAX_BODY_BYTES = 4 * 1024 * 1024
 DRAIN_SECONDS = 3.0
 """How long requests in flight may still run when the endpoint stops."""
 
+
 PRINCIPAL = "splice.principal"
-"""The key in the ASGI scope under which an authenticating middleware says who calls."""
+"""The key in the ASGI scope under which a request's `Principal` stands, put there by `auth` or by middleware."""
 
 
 log = logging.getLogger("splice.transport")
@@ -59,6 +60,8 @@ class HTTPOptions(TypedDict, total=False):
     """How many sessions there may be. Of one principal, a tenth of them."""
     sse: Annotated[bool, Option(bool, "True or False")]
     """Serve HTTP+SSE, the transport of 2024-11-05, at `/sse`."""
+    auth: Annotated[Any, Option(object, "an Auth of splice.auth", lambda auth: hasattr(auth, "admit"))]
+    """Checks who calls: a `splice.auth.Auth`. By default the one that the server was given."""
 
 
 class ListenOptions(HTTPOptions, total=False):
@@ -84,6 +87,9 @@ class HTTPApp:
         self._service = service
         self._origins = Origins(given.get("allowed_hosts"), given.get("allowed_origins"))
         self._max_body = given.get("max_body", MAX_BODY_BYTES)
+        self._auth = given.get("auth", service.auth)
+        if service.limited and self._auth is None:
+            raise ValueError("a feature has scopes= or visible=, but nobody checks who calls: give auth=Auth(...)")
         path = given.get("path")
         self._path = None if path is None else path.rstrip("/") or "/"
         if self._path in service.routes:
@@ -107,6 +113,8 @@ class HTTPApp:
             with visit:
                 headers = Headers(scope["headers"])
                 route = self._check(scope, headers)
+                if self._auth is not None and not (isinstance(route, routes.Route) and route.public):
+                    scope[PRINCIPAL], visit.check = await self._auth.admit(scope, self._path)
                 body = await self._receive(visit, headers)
                 work = self._choose(route, body, headers, visit)
                 del body, headers  # an open stream would keep them
@@ -115,7 +123,7 @@ class HTTPApp:
             await visit.reply.refuse(refusal, visit.id)
         except RPCError as error:
             id = error.id if isinstance(error, jsonrpc.BadMessage) else visit.id
-            await visit.reply.refuse(Refusal(status_of(error.code), error), id)
+            await visit.reply.refuse(Refusal(error.status or status_of(error.code), error, error.headers), id)
         except asyncio.CancelledError:  # by the handler itself, or by a web server: the client is to hear of it
             await visit.reply.refuse(Refusal(200, InternalError("Internal error: the handler was cancelled")), visit.id)
             raise
@@ -155,6 +163,8 @@ class HTTPApp:
         if root or scope["path"] != self._path:
             path = scope["path"].removeprefix(root).rstrip("/") or "/"
             found = self._service.routes.get(path) or (self._sse if path == sse_server.SSE_PATH else None)
+            if found is None and self._auth and (told := self._auth.document(path, self._path, self._service)):
+                found = routes.Route(told, ["GET", "HEAD", "OPTIONS"], wants_request=False, public=True)
             if found is None and self._path not in (None, path):
                 raise Refusal(404, InvalidRequest(f"There is nothing here; the MCP endpoint is {root}{self._path}"))
         if scope["method"] == "POST" and not isinstance(found, routes.Route):
@@ -204,12 +214,11 @@ class HTTPApp:
             return route.answer(body, headers, sender, visit)
         if method == "POST":
             return self._post(body, headers, sender, visit)
-        only_post = self._leg.stateless or self._is_alone(headers)
-        if method == "GET" and not only_post:
-            return self._leg.get(headers, sender, visit)
-        if method == "DELETE" and not only_post:
-            return self._leg.delete(headers, sender, visit)
-        allow = b"POST" if only_post else b"GET, POST, DELETE"
+        has_sessions = not (self._leg.stateless or self._is_alone(headers))
+        legs = {"GET": self._leg.get, "DELETE": self._leg.delete} if has_sessions else {}
+        if method in legs:
+            return legs[method](headers, sender, visit)
+        allow = b"GET, POST, DELETE" if legs else b"POST"
         raise Refusal(405, InvalidRequest(f"{method} has no meaning here"), [(b"allow", allow)])
 
     def _post(self, body: bytes, headers: Headers, sender: base.Sender, visit: visits.Visit) -> visits.Work:
@@ -303,4 +312,5 @@ async def answer(service: base.Service, request: jsonrpc.Request, sender: base.S
     """Let the service answer a request; its client's leaving cancels the work."""
     response = await service.handle(RequestExchange(request, sender, reply))
     status = 200 if isinstance(response, jsonrpc.Success) else status_of(response.error.code)
+    reply.heed(response)
     await reply.respond(status, channel.written(response))

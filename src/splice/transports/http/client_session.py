@@ -9,8 +9,6 @@ https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resuma
 
 import asyncio
 import contextlib
-import logging
-import random
 import time
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
@@ -37,9 +35,6 @@ MAX_POSTS = 100
 RECONNECT_SECONDS = (1.0, 2.0, 5.0, 10.0, 30.0)
 """How long to wait before each attempt to restore a stream, unless the server says. After the last, it is given up."""
 
-JITTER = 0.2
-"""By which part of itself a wait is lengthened at most."""
-
 STEADY_SECONDS = 5.0
 """A stream that was open for longer was a good one, even if it brought nothing."""
 
@@ -48,11 +43,6 @@ LEAST_SECONDS = 0.1
 
 BUSY = frozenset({409, 429})
 """The statuses of a GET that are worth another attempt, as those from 500 on are: there is no stream just now."""
-
-_RANDOM = random.SystemRandom()
-
-log = logging.getLogger("splice.client")
-
 
 Lost: TypeAlias = Callable[[SessionLost], None]
 """Is told when an answer to the server finds the session lost: what waits for a response will get none."""
@@ -64,10 +54,8 @@ class ClientSession:
     def __init__(
         self, endpoint: fetch.Endpoint, receiver: base.Receiver, lost: Lost, id: str | None, facts: versions.Facts
     ) -> None:
-        self._endpoint = endpoint
-        self._hear = receiver.hear
-        self._lost = lost
-        self._facts = facts
+        self._endpoint, self._facts = endpoint, facts
+        self._hear, self._lost = receiver.hear, lost
         self._own = {http_headers.PROTOCOL_VERSION_HEADER: facts.version} if facts.version_header else {}
         if id is not None:
             self._own[http_headers.SESSION_HEADER] = id
@@ -81,8 +69,7 @@ class ClientSession:
     async def listen(self) -> None:
         """Open the GET stream, and give the server a moment to accept it."""
         self._background.start(self._get(answers.Reading(self.take, batches=self._facts.batches)))
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._opened.wait(), STREAM_SECONDS)
+        await tasks.within(STREAM_SECONDS, self._opened)
 
     def check(self, response: fetch.HTTPResponse) -> None:
         """Leave a response that says that the server has forgotten the session, and raise `SessionLost`."""
@@ -144,8 +131,8 @@ class ClientSession:
                 if response.status == 200 and response.media_type == http_headers.EVENT_STREAM:
                     return await reading.follow(response), True
                 return None, response.status >= 500 or response.status in BUSY
-        except HTTPRefused:
-            return None, False
+        except HTTPRefused as error:  # a login that failed may work a moment later, unless a user was asked in vain
+            return None, not error.may_have_run and error.retry_after <= RECONNECT_SECONDS[-1]
         except RemoteProtocolError:
             if reading.id is not None:
                 raise
@@ -171,17 +158,25 @@ class ClientSession:
 
     async def _post(self, message: jsonrpc.Message) -> None:
         """POST a message; trouble is logged, and a lost answer ends what waits for it."""
-        url = self._endpoint.url
-        try:
+        error: Exception | None = TimeoutError(f"no answer within {POST_SECONDS:g} s")
+        with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(POST_SECONDS):
-                with await self._endpoint.follow("POST", self.headers, channel.written(message)) as response:
-                    self.check(response)
-                    await answers.refusal(url, response)
-        except (MCPError, TimeoutError) as error:
-            log.warning("could not send a message to %s: %s", url, str(error) or f"no answer within {POST_SECONDS:g} s")
-            if isinstance(error, SessionLost) and isinstance(message, jsonrpc.Response):
-                error.may_have_run = True
-                self._lost(error)
+                error = await self._deliver(message)
+        if error is not None:
+            answers.log.warning("could not send a message to %s: %s", self._endpoint.url, error)
+        if isinstance(error, SessionLost) and isinstance(message, jsonrpc.Response):
+            error.may_have_run = True
+            self._lost(error)
+
+    async def _deliver(self, message: jsonrpc.Message) -> MCPError | None:
+        """POST a message. Returns what it failed of: whoever waits for it may have gone."""
+        try:
+            with await self._endpoint.follow("POST", self.headers, channel.written(message)) as response:
+                self.check(response)
+                await answers.refusal(self._endpoint, response)
+        except MCPError as error:
+            return error
+        return None
 
 
 def _wait(reading: answers.Reading, failures: int) -> float:
@@ -192,4 +187,4 @@ def _wait(reading: answers.Reading, failures: int) -> float:
     seconds = RECONNECT_SECONDS[failures]
     if reading.retry is not None:
         seconds = max(reading.retry / 1000, RECONNECT_SECONDS[failures - 1] if failures else LEAST_SECONDS)
-    return seconds * _RANDOM.uniform(1, 1 + JITTER)
+    return tasks.lengthened(seconds)

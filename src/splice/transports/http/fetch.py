@@ -12,13 +12,14 @@ on this machine are never reached through a proxy.
 import contextlib
 import errno
 import weakref
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from io import BytesIO
-from typing import Any, Self
+from typing import Any, Protocol, Self
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
+from aiohttp.abc import AbstractResolver, ResolveResult
 from aiohttp.client_proto import ResponseHandler
 from yarl import URL
 
@@ -39,42 +40,63 @@ MAX_FIELD_BYTES = 64 * 1024
 WHOLE_BYTES = 64 * 1024
 """A larger body is sent in pieces, as the server reads."""
 
-USER_AGENT = "splice"
-
 MAX_REDIRECTS = 5
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
-_METHOD_KEPT = frozenset({307, 308})
-_TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS)
 _FAILURES = (aiohttp.ClientError, OSError)
+
+
+class Authorizer(Protocol):
+    """Answers a server that wants to know who calls."""
+
+    async def headers(self, method: str, url: str) -> Mapping[str, str]:
+        """Make the headers that authorize a request; none when there are none. May wait for a login in progress."""
+        ...
+
+    async def refused(self, url: str, status: int, headers: Mapping[str, str], sent: Mapping[str, str]) -> bool:
+        """Act on a 401 or 403, given the headers that came, by names in lower case, and those that were sent.
+
+        True: the request is to be sent again, with new headers. Raises `HTTPRefused`.
+        """
+        ...
+
+    async def close(self) -> None:
+        """End what is going on. Twice is fine."""
 
 
 class Endpoint:
     """One URL, and the connections to it. `headers` go out with every request. Belongs to one event loop.
 
-    `max_message` is the size of the largest message that a response may bring, in bytes.
+    `max_message` is the size of the largest message that a response may bring, in bytes. With `addresses`, connections
+    go to one of those, whatever the name of the host stands for, and never through a proxy.
 
     Raises `ValueError` for what is not an HTTP URL, and `ConnectFailed` for a proxy that is not an HTTP proxy.
     """
 
-    def __init__(self, url: str, headers: Mapping[str, str], max_message: int = MAX_MESSAGE_BYTES) -> None:
+    authorizer: Authorizer | None = None
+    """Adds its headers to every request, and acts on those that are refused. It is closed with the endpoint."""
+
+    def __init__(
+        self, url: str, headers: Mapping[str, str], max_message: int = MAX_MESSAGE_BYTES, addresses: Sequence[str] = ()
+    ) -> None:
         self.max_message = max_message
-        self.url, target = "this", URL()
+        self.url, target = shown_url(url), URL()
         with contextlib.suppress(ValueError):
-            self.url, target = shown_url(url), URL(url)
+            target = URL(url)
         if target.scheme not in ("http", "https") or not target.host:
             raise ValueError(f"{self.url} is not an HTTP URL; it must begin with http:// or https://")
         self.target = target.with_user(None).with_fragment(None)
         """Where requests go."""
-        self._headers = {"User-Agent": USER_AGENT, "Accept-Encoding": "identity"}
+        self._headers = {"User-Agent": "splice", "Accept-Encoding": "identity"}
         if target.user is not None:
             self._headers["Authorization"] = aiohttp.encode_basic_auth(target.user, target.password or "")
         self._headers |= headers  # of two that differ in case, the last is sent
+        fixed = _Fixed(addresses) if addresses else None
         self._session = aiohttp.ClientSession(
-            connector=_Pool(limit=0, keepalive_timeout=KEEP_SECONDS).in_haste(),
+            connector=_Pool(limit=0, keepalive_timeout=KEEP_SECONDS, resolver=fixed).in_haste(),
             cookie_jar=aiohttp.DummyCookieJar(),
-            timeout=_TIMEOUT,
-            proxy=proxy_for(target, self.url),
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS),
+            proxy=None if addresses else proxy_for(target, self.url),
             max_line_size=MAX_FIELD_BYTES,
             max_field_size=MAX_FIELD_BYTES,
         )
@@ -83,19 +105,24 @@ class Endpoint:
     async def follow(
         self, method: str, headers: Mapping[str, str], body: bytes | None = None, *, repeatable: bool = False
     ) -> "HTTPResponse":
-        """Send a request and follow redirects. Raises as `request` does, `HTTPRefused` and `RemoteProtocolError`.
+        """Send a request, follow redirects, and let the authorizer act on refusals.
+
+        Raises as `request` does, `HTTPRefused`, `AuthorizationFailed` and `RemoteProtocolError`.
 
         One that is `repeatable` is sent once more when its connection ends without an answer: servers may close one
         that was kept at the very moment it is used.
         """
         url = self.target
-        for _ in range(MAX_REDIRECTS):
+        for left in reversed(range(MAX_REDIRECTS)):
             try:
                 response = await self.request(method, headers, body, url)
             except ConnectionClosed as error:
                 if isinstance(error, ConnectFailed) or not repeatable:
                     raise
                 response = await self.request(method, headers, body, url)
+            authorizer = self.authorizer if response.status in (401, 403) and left else None
+            if authorizer is not None and await response.is_settled_by(authorizer):
+                continue
             if response.status not in _REDIRECTS:
                 return response
             with response:
@@ -109,10 +136,12 @@ class Endpoint:
 
         Raises `ConnectionClosed`.
         """
-        if self._session.closed:
-            raise ConnectionClosed(f"The connection to {self.url} is closed")
         url, data = url or self.target, BytesIO(body) if body is not None and len(body) > WHOLE_BYTES else body
         fields = {**self._headers, **headers}  # as headers of the session they would be shown to a proxy
+        if self.authorizer is not None:
+            fields |= await self.authorizer.headers(method, str(url))
+        if self._session.closed:
+            raise ConnectionClosed(f"The connection to {self.url} is closed")
         try:
             response = await self._session.request(method, url, headers=fields, data=data, allow_redirects=False)
         except _FAILURES as error:
@@ -121,9 +150,9 @@ class Endpoint:
 
     def _redirected(self, url: URL, response: "HTTPResponse") -> URL:
         location = response.header("location") or ""
-        target = within_origin(url, location) if response.status in _METHOD_KEPT else None
+        target = within_origin(url, location) if response.status in (307, 308) else None
         if target is None:
-            told = f"{self.url} redirects to {shown(location)!a:.200} with status {response.status}"
+            told = f"{self.url} redirects to {shown_url(location)!a:.200} with status {response.status}"
             why = "which is not followed: only 307 and 308 within the same origin are"
             raise HTTPRefused(f"{told}, {why}", response.status)
         return target
@@ -131,6 +160,8 @@ class Endpoint:
     async def close(self) -> None:
         """Close all connections, at once; nothing can be requested any more."""
         await self._session.close()
+        if self.authorizer is not None:
+            await self.authorizer.close()
 
 
 class _Connection(ResponseHandler):
@@ -149,6 +180,19 @@ class _Pool(aiohttp.TCPConnector):
         return self
 
     def __del__(self, *_: Any) -> None:
+        pass
+
+
+class _Fixed(AbstractResolver):
+    """Knows the addresses of every host without asking anybody."""
+
+    def __init__(self, addresses: Sequence[str]) -> None:
+        self._ips = addresses
+
+    async def resolve(self, host: str, port: int = 0, family: int = 0) -> list[ResolveResult]:
+        return [ResolveResult(hostname=host, host=ip, port=port, family=family, proto=0, flags=0) for ip in self._ips]
+
+    async def close(self) -> None:
         pass
 
 
@@ -178,9 +222,24 @@ class HTTPResponse:
         return self._response.headers.get(name)
 
     @property
+    def headers(self) -> dict[str, str]:
+        """All headers, their names in lower case. Values of the same name are joined by commas."""
+        return {name.lower(): ", ".join(self._response.headers.getall(name)) for name in self._response.headers}
+
+    @property
     def media_type(self) -> str:
         """The content type in lower case, without parameters; empty when the server names none."""
         return (self.header("content-type") or "").partition(";")[0].strip().lower()
+
+    async def is_settled_by(self, authorizer: Authorizer) -> bool:
+        """Let the authorizer act on this refusal. True: it is left, and the request is to be sent again."""
+        asked, settled = self._response.request_info, True
+        try:
+            settled = await authorizer.refused(str(asked.url), self.status, self.headers, asked.headers)
+        finally:
+            if settled:
+                self._response.close()
+        return settled
 
     async def chunk(self) -> bytes | None:
         """Return the next bytes of the body, or None at its end. Raises `ConnectionClosed`."""
@@ -203,14 +262,6 @@ class HTTPResponse:
         while len(body) < limit and (part := await self.chunk()) is not None:
             body += part
         return bytes(body[:limit])
-
-
-def shown(location: str) -> str:
-    """Show what a server named as a URL, without what may be secret in it."""
-    try:
-        return shown_url(location)
-    except ValueError:
-        return "what is no URL"
 
 
 def within_origin(url: URL, location: str) -> URL | None:
@@ -236,7 +287,6 @@ def proxy_for(target: URL, url: str) -> str | None:
     return proxy
 
 
-_UNREACHED = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError, aiohttp.ClientHttpProxyError)
 _CAUSES: tuple[tuple[type[Exception], str], ...] = (
     (aiohttp.ClientProxyConnectionError, "the proxy of the environment, {place}, does not answer ({why})"),
     (aiohttp.ClientConnectorDNSError, "no address is known for the host {error.host} ({why})"),
@@ -260,6 +310,6 @@ def _failure(error: Exception, url: str) -> ConnectionClosed:
     if getattr(cause, "errno", None) == errno.ECONNREFUSED:
         why = f"nothing listens at {place}"
     told = next(text for kind, text in _CAUSES if isinstance(error, kind)).format(error=error, place=place, why=why)
-    if isinstance(error, _UNREACHED):
+    if isinstance(error, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError | aiohttp.ClientHttpProxyError):
         return ConnectFailed(f"Cannot connect to {url}: {told}")
     return ConnectionClosed(f"Lost {url}: {told}")

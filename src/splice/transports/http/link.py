@@ -82,7 +82,7 @@ class HTTPLink(base.Link):
     async def notify(self, note: jsonrpc.Notification) -> None:
         """POST a notification. Raises as `exchange` does."""
         with self._sending(), await self._post(self._headers(note.method, None), channel.written(note)) as response:
-            await answers.refusal(self.endpoint.url, response)
+            await answers.refusal(self.endpoint, response)
 
     async def close(self) -> None:
         """End the session and close all connections, even while being cancelled."""
@@ -163,7 +163,7 @@ class HTTPLink(base.Link):
 
     async def _read(self, outgoing: base.Outgoing, response: fetch.HTTPResponse) -> jsonrpc.Response:
         url, facts, media = self.endpoint.url, self._facts, response.media_type
-        refused = await answers.refusal(url, response, outgoing.id)
+        refused = await answers.refusal(self.endpoint, response, outgoing.id)
         if refused is not None:
             if outgoing.method == lifecycle.INITIALIZE.name:
                 raise HTTPRefused(f"{url} answered HTTP {response.status}", response.status, refused)

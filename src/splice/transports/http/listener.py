@@ -189,7 +189,8 @@ class _Listener(uvicorn.Server):
         """Stop listening, end what the app has open, then let the connections go."""
         for each in self.servers:
             each.close()
-        await cast("HTTPApp", self.config.app).stop()
+        if isinstance(self.config.app, HTTPApp):
+            await self.config.app.stop()
         await super().shutdown(sockets)
 
 
@@ -208,6 +209,18 @@ async def serve_http(service: base.Service, **options: Unpack[ListenOptions]) ->
         )
     path = given.setdefault("path", "/mcp")
     app = HTTPApp(service, **given)
+    await service.open()
+    try:
+        with bound(host, port) as listening:
+            name = f"[{host}]" if ":" in host else host
+            sys.stderr.write(f"Serving MCP at http://{name}:{listening.getsockname()[1]}{path}\n")
+            await serve_app(app, listening)
+    finally:
+        await service.close()
+
+
+async def serve_app(app: Any, listening: socket.socket) -> None:
+    """Serve an ASGI application, with its lifespan, until SIGTERM or Ctrl-C."""
     config = uvicorn.Config(
         app,
         http=_Protocol,
@@ -219,17 +232,11 @@ async def serve_http(service: base.Service, **options: Unpack[ListenOptions]) ->
         proxy_headers=False,
         ws="none",
     )
-    await service.open()
-    try:
-        with _bound(host, port) as listening:
-            name = f"[{host}]" if ":" in host else host
-            sys.stderr.write(f"Serving MCP at http://{name}:{listening.getsockname()[1]}{path}\n")
-            await _Listener(config).serve(sockets=[listening])
-    finally:
-        await service.close()
+    await _Listener(config).serve(sockets=[listening])
 
 
-def _bound(host: str, port: int) -> socket.socket:
+def bound(host: str, port: int) -> socket.socket:
+    """Listen. Raises `OSError` that says where and what to do."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=2048)

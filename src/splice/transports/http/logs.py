@@ -8,7 +8,6 @@ https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resuma
 """
 
 import asyncio
-import logging
 import os
 import re
 from collections.abc import Sequence
@@ -20,8 +19,8 @@ from splice.errors import InternalError, InvalidRequest
 from splice.protocol.jsonrpc import RequestId, encode, failure
 from splice.rules.http.origins import Refusal
 from splice.rules.http.sse import encode_event
-from splice.stores.base import Store, StoreError
-from splice.stores.memory import MemoryStore
+from splice.stores import base, memory
+from splice.transports import tasks
 
 KEEP_SECONDS = 300.0
 """How long a log lives after its last event."""
@@ -39,8 +38,6 @@ PAGE = 32
 MORE, LAST = b"+", b"."
 """Stand before each message: whether more will follow."""
 
-log = logging.getLogger("splice.transport")
-
 _EVENT_ID = re.compile(r"(g?)([0-9a-f]{24})-([0-9]{1,9})")
 _head = msgspec.json.Decoder(tuple[str, list[RequestId]])
 
@@ -48,8 +45,8 @@ _head = msgspec.json.Decoder(tuple[str, list[RequestId]])
 class Logs:
     """The logs of one endpoint."""
 
-    def __init__(self, store: Store | None) -> None:
-        self.store = store or MemoryStore(max_items=MAX_EVENTS, max_bytes=MAX_BYTES)
+    def __init__(self, store: base.Store | None) -> None:
+        self.store = store or memory.MemoryStore(max_items=MAX_EVENTS, max_bytes=MAX_BYTES)
         self.live: dict[str, Any] = {}
         """The streams that are being written and have a log, by its name."""
         self.lock = asyncio.Lock()
@@ -115,10 +112,10 @@ class Log(msgspec.Struct, eq=False):
         seconds = OPEN_SECONDS if self.requests and not value.startswith(LAST) else KEEP_SECONDS
         try:
             await self.logs.store.append(f"stream:{self.name}", self.cursor, value, ttl=seconds)
-        except StoreError as error:
+        except base.StoreError as error:
             if not self.logs.has_failed:
                 self.logs.has_failed = True
-                log.warning("events cannot be replayed to clients whose connection breaks: %s", error)
+                tasks.log.warning("events cannot be replayed to clients whose connection breaks: %s", error)
             return None
         return id
 
@@ -126,8 +123,8 @@ class Log(msgspec.Struct, eq=False):
         """Read entries behind `after`. Raises `Refusal` when the store fails."""
         try:
             return await self.logs.store.read(f"stream:{self.name}", after, limit)
-        except StoreError as error:
-            log.warning("events cannot be replayed: %s", error)
+        except base.StoreError as error:
+            tasks.log.warning("events cannot be replayed: %s", error)
             raise Refusal(503, InternalError("Events cannot be replayed at present; try again later")) from None
 
     async def events(self, after: int) -> list[tuple[int, bytes]]:

@@ -30,8 +30,8 @@ class HTTPRequest(Struct, frozen=True):
     body: bytes
 
 
-def add_route(service: Service, path: str, fn: Callable[..., Coroutine[Any, Any, Any]], methods: Iterable[str]) -> None:
-    """Let an async function answer at `path`.
+def add_route(service: Service, path: str, fn: Callable[..., Any], methods: Iterable[str], *, public: bool) -> None:
+    """Let an async function answer at `path`; a public one whoever calls, where others are asked who they are.
 
     Raises `TypeError` for another function, `ValueError` for a path without its slash, with a variable, or that is
     taken, and for methods that are not a list of methods.
@@ -50,7 +50,7 @@ def add_route(service: Service, path: str, fn: Callable[..., Coroutine[Any, Any,
         raise ValueError(f"there is a route {path} already; one function answers all methods of a path")
     if "GET" in known:
         known.append("HEAD")
-    service.routes = {**service.routes, path: Route(fn, sorted(set(known)), bool(parameters))}
+    service.routes = {**service.routes, path: Route(fn, sorted(set(known)), bool(parameters), public)}
 
 
 class Route(Struct, frozen=True):
@@ -59,6 +59,8 @@ class Route(Struct, frozen=True):
     fn: Callable[..., Coroutine[Any, Any, Any]]
     methods: list[str]
     wants_request: bool
+    public: bool = False
+    """Anybody may call it, where the endpoint checks who calls."""
 
     async def answer(self, reply: Reply, headers: Headers, body: bytes, receive: Receive) -> None:
         """Send what the function returns: text, bytes, an ASGI response, or anything else as JSON."""

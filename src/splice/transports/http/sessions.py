@@ -20,6 +20,7 @@ from splice.errors import ConnectionClosed, InternalError, InvalidParams, Invali
 from splice.protocol import jsonrpc, lifecycle, versions
 from splice.rules.http.headers import EVENT_STREAM, Headers, accepts, named_version
 from splice.rules.http.origins import Refusal
+from splice.rules.principal import Principal
 from splice.rules.sessions import Session
 from splice.transports.base import Sender, Service
 from splice.transports.channel import Channel, ChannelExchange, ignore, written
@@ -37,8 +38,6 @@ MAX_SHARE = 10
 RETRY_SECONDS = 30
 """When a client may try again that was refused because there are too many sessions."""
 
-ID_BYTES = 24
-
 _NOT_FOUND = "Session not found: it ended, expired, or lives in another worker process; send `initialize` again"
 
 _SENDER = Sender(kind="http")
@@ -50,7 +49,7 @@ class HTTPSession:
 
     __slots__ = ("channel", "session", "sessions", "stream", "used", "useful", "users")
 
-    def __init__(self, sessions: "Sessions", id: str, principal: str | None) -> None:
+    def __init__(self, sessions: "Sessions", id: str, principal: Principal | None) -> None:
         push = self._push
         self.sessions = sessions
         self.stream = PushStream()
@@ -96,23 +95,23 @@ class Sessions:
         self.all: dict[str, HTTPSession] = {}
         """By id, the longest unused first."""
         self._limit = limit
-        self._owned: Counter[str | None] = Counter()
+        self._owned: Counter[Principal | None] = Counter()
         """How many each principal has."""
         self._last: tuple[jsonrpc.Message, bytes] | None = None
 
-    def open(self, principal: str | None) -> HTTPSession:
+    def open(self, principal: Principal | None) -> HTTPSession:
         """Make a session. Raises `Refusal` (503) when there are too many."""
         self.sweep(monotonic())
         if principal is not None and self._owned[principal] >= max(self._limit // MAX_SHARE, MAX_SHARE):
             self._make_room("You have", self._owned[principal], {principal})
         elif len(self.all) >= self._limit:
             self._make_room("The server has", self._limit, self._owned)
-        session = HTTPSession(self, os.urandom(ID_BYTES).hex(), principal)
+        session = HTTPSession(self, os.urandom(24).hex(), principal)
         self.all[session.session.id] = session
         self._owned[principal] += 1
         return session
 
-    def _make_room(self, who: str, count: int, owners: Container[str | None]) -> None:
+    def _make_room(self, who: str, count: int, owners: Container[Principal | None]) -> None:
         """Remove the oldest session in which nothing was ever asked. Raises `Refusal` (503) when there is none."""
         for session in self.all.values():
             if not session.useful and not session.users and session.session.principal in owners:
@@ -121,7 +120,7 @@ class Sessions:
         retry = (b"retry-after", b"%d" % RETRY_SECONDS)
         raise Refusal(503, InternalError(f"{who} {count} open sessions; end some, or try again later"), [retry])
 
-    def enter(self, id: str, principal: str | None) -> HTTPSession:
+    def enter(self, id: str, principal: Principal | None) -> HTTPSession:
         """Find a session. Raises `Refusal` (404): to anybody but its owner it does not exist."""
         self.sweep(monotonic())
         found = self.all.get(id)
@@ -229,6 +228,7 @@ class SessionLeg:
                 response = await session.channel.answer(SessionExchange(session, message, sender, stream), visit.task)
                 if session.session.declared is None:
                     visit.reply.headers = ()
+                visit.reply.heed(response)
                 await stream.respond(None if response is None else written(response))
 
     async def post_batch(self, body: bytes, headers: Headers, sender: Sender, visit: Visit) -> None:

@@ -13,9 +13,8 @@ from urllib.parse import parse_qs, quote
 from splice.errors import InternalError, InvalidRequest
 from splice.protocol import jsonrpc
 from splice.rules import eras
+from splice.rules.http import origins, sse
 from splice.rules.http.headers import EVENT_STREAM, Headers, accepts
-from splice.rules.http.origins import Refusal
-from splice.rules.http.sse import encode_event
 from splice.transports import base, channel, tasks
 from splice.transports.http import sessions, visits
 from splice.transports.http.stream import EventStream
@@ -44,9 +43,9 @@ class SSELeg:
         if method == "POST":
             return self._post(body, sender, visit)
         if method != "GET":
-            raise Refusal(405, InvalidRequest(f"{method} has no meaning here"), [(b"allow", b"GET, POST")])
+            raise origins.Refusal(405, InvalidRequest(f"{method} has no meaning here"), [(b"allow", b"GET, POST")])
         if not accepts(headers.raw(b"accept"), EVENT_STREAM):
-            raise Refusal(406, InvalidRequest(f"GET needs `Accept: {EVENT_STREAM}`"))
+            raise origins.Refusal(406, InvalidRequest(f"GET needs `Accept: {EVENT_STREAM}`"))
         return self._get(sender, visit)
 
     async def _get(self, sender: base.Sender, visit: visits.Visit) -> None:
@@ -61,7 +60,7 @@ class SSELeg:
 
         visit.detach = left
         try:
-            await reply.write(b"event: endpoint\n" + encode_event(_endpoint(reply.scope, id)))
+            await reply.write(b"event: endpoint\n" + sse.encode_event(_endpoint(reply.scope, id)))
             await session.stream.open(reply)
         finally:
             del self._streams[id]
@@ -72,7 +71,7 @@ class SSELeg:
         query = parse_qs(visit.reply.scope.get("query_string", b"").decode("latin-1"))
         session = self._sessions.all.get(query.get("session_id", [""])[0])
         if session is None or session.session.principal != sender.principal:
-            raise Refusal(404, InvalidRequest("Session not found: it ended with its stream; open one with GET"))
+            raise origins.Refusal(404, InvalidRequest("Session not found: it ended with its stream; open one with GET"))
         if jsonrpc.is_batch(body):
             raise InvalidRequest("Invalid request: this transport has no batches; send one message")
         message, sender.session = jsonrpc.decode(body), session.session
@@ -86,7 +85,7 @@ class SSELeg:
             busy = stream.reply is not None and stream.reply.busy
             if busy and len(self._work) >= MAX_WORK:
                 retry = (b"retry-after", b"%d" % sessions.RETRY_SECONDS)
-                raise Refusal(503, InternalError("You do not read what is sent to you"), [retry])
+                raise origins.Refusal(503, InternalError("You do not read what is sent to you"), [retry])
             self._work.start(_answer(sessions.SessionExchange(session, message, sender, stream), stream))
         await visit.reply.accept()
 

@@ -12,23 +12,22 @@ import asyncio
 from yarl import URL
 
 from splice.errors import ConnectionClosed, HTTPRefused, MCPError, RemoteProtocolError, SessionLost
-from splice.protocol import jsonrpc, versions
+from splice.protocol import jsonrpc, uri, versions
 from splice.rules.http import headers, sse
 from splice.transports import base, channel
-from splice.transports.http import answers, fetch
-from splice.transports.http.client_session import ClientSession, Lost
+from splice.transports.http import answers, client_session, fetch
 
 ENDPOINT_SECONDS = 10.0
 """How long the server may take to open the stream and to name the URL for messages."""
 
 
-class SSESession(ClientSession):
+class SSESession(client_session.ClientSession):
     """A session that is a stream at `endpoint`, which is then made to point to the URL for messages."""
 
     _url: URL
     """Where the stream is, after redirects."""
 
-    def __init__(self, endpoint: fetch.Endpoint, receiver: base.Receiver, lost: Lost) -> None:
+    def __init__(self, endpoint: fetch.Endpoint, receiver: base.Receiver, lost: client_session.Lost) -> None:
         super().__init__(endpoint, receiver, lost, None, versions.FACTS[versions.V2024_11_05])
         self._reading = answers.Reading(self.take, first=self._first, discredit=self._channel.discredit)
         self._ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -49,8 +48,10 @@ class SSESession(ClientSession):
         """POST a request and wait for its response on the stream. Raises `SessionLost` when that had ended before."""
         if self._channel.gone is not None:
             raise SessionLost(str(self._channel.gone))
-        posting = self._background.start(self._deliver(outgoing))
-        answering = asyncio.ensure_future(self._channel.request(outgoing, self._nothing))
+        request = jsonrpc.Request(outgoing.id, outgoing.method, outgoing.params)
+        posting = self._background.start(self._deliver(request))
+        # The channel sends nothing: the request is POSTed beside it.
+        answering = asyncio.ensure_future(self._channel.request(outgoing, channel.ignore))
         try:
             await asyncio.wait((posting, answering), return_when=asyncio.FIRST_COMPLETED)
             if posting.done() and (failure := posting.result()) is not None:
@@ -61,19 +62,6 @@ class SSESession(ClientSession):
                 posting.cancel()
                 answering.cancel()
                 await asyncio.wait((answering,))
-
-    async def _deliver(self, outgoing: base.Outgoing) -> MCPError | None:
-        """POST a request. Returns what it failed of: whoever waits for it may have gone."""
-        body = channel.written(jsonrpc.Request(outgoing.id, outgoing.method, outgoing.params))
-        try:
-            with await self._endpoint.follow("POST", self.headers, body) as response:
-                await answers.refusal(self._endpoint.url, response)
-        except MCPError as error:
-            return error
-        return None
-
-    async def _nothing(self, message: jsonrpc.Message) -> None:
-        """Send nothing by the channel: a request is POSTed beside it."""
 
     # The stream.
 
@@ -101,7 +89,7 @@ class SSESession(ClientSession):
         where = event.data[: fetch.MAX_FIELD_BYTES + 1].decode(errors="replace")
         target = fetch.within_origin(self._url, where) if len(where) <= fetch.MAX_FIELD_BYTES else None
         if target is None:
-            told = f"its `endpoint` event names {fetch.shown(where)!a:.200}, which is not a URL of the same origin"
+            told = f"its `endpoint` event names {uri.shown_url(where)!a:.200}, which is not a URL of the same origin"
             raise RemoteProtocolError(told)
         self._endpoint.target = target
         if not self._ready.done():

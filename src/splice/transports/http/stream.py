@@ -14,8 +14,7 @@ from typing import Self
 
 from splice.errors import ConnectionClosed
 from splice.rules.http.sse import encode_event
-from splice.transports.http.logs import LAST, Log
-from splice.transports.http.visits import Reply
+from splice.transports.http import logs, visits
 from splice.transports.tasks import Stretch
 
 MAX_WAITING = 256
@@ -36,7 +35,7 @@ class EventStream:
 
     __slots__ = ("_absence", "_log", "_more", "_needed", "_primes", "lost", "reply")
 
-    def __init__(self, reply: Reply | None = None, log: Log | None = None, primes: bool = False) -> None:
+    def __init__(self, reply: visits.Reply | None = None, log: logs.Log | None = None, primes: bool = False) -> None:
         self.reply = reply
         """Carries the events away, until the next one does; None: no client reads."""
         self.lost = False
@@ -65,7 +64,7 @@ class EventStream:
         """Send the response: as JSON if nothing was sent before, else as the last event. None: end without one."""
         log, self._log, event_id = self._log, None, None  # nothing may come behind it
         if log is not None and log.cursor:
-            event_id = await log.keep(message or b"", LAST)
+            event_id = await log.keep(message or b"", logs.LAST)
             log.end()
         if self._more is not None:
             self._more.set()
@@ -74,7 +73,7 @@ class EventStream:
         elif self.reply is not None and message is not None:
             await self.reply.respond(200, message, id=event_id)
 
-    async def carry(self, reply: Reply, log: Log) -> None:
+    async def carry(self, reply: visits.Reply, log: logs.Log) -> None:
         """Send over `reply` what the stream's log has behind the cursor of `log`, and will have, up to its end.
 
         It returns before that when the client leaves, or resumes the stream once more. Raises `Refusal`.
@@ -94,7 +93,7 @@ class EventStream:
                 await reply.write(log.encoded(entries))
                 if entries:
                     after, value = entries[-1]
-                    if value.startswith(LAST):
+                    if value.startswith(logs.LAST):
                         return
                 elif is_live:
                     await self._more.wait()
@@ -111,7 +110,7 @@ class EventStream:
             await reply.write(RETRY, more=False)
             self.detach(reply)
 
-    def detach(self, reply: Reply) -> None:
+    def detach(self, reply: visits.Reply) -> None:
         """Let go of a reply, unless another has taken over from it. Without a log the stream is lost with it."""
         if self.reply is not reply:
             return
@@ -163,7 +162,7 @@ class EventStream:
         return b"" if self._log is None else encode_event(b"", id=await self._log.begin())
 
 
-async def supersede(reply: Reply) -> None:
+async def supersede(reply: visits.Reply) -> None:
     """End a reply that another one takes over from; its connection may be dead, unnoticed."""
     if reply.busy:
         reply.cut()
@@ -189,7 +188,7 @@ class PushStream:
         self.lost = False
         """The session has ended."""
         self._waiting: dict[bytes, None] = {}
-        self._replies: dict[Reply, tuple[Log | None, asyncio.Future[None]]] = {}
+        self._replies: dict[visits.Reply, tuple[logs.Log | None, asyncio.Future[None]]] = {}
         """Those that are open, the oldest first: the log of each, and what ends its waiting."""
 
     def push(self, message: bytes) -> None:
@@ -200,7 +199,7 @@ class PushStream:
                 del self._waiting[next(iter(self._waiting))]
             self._notice()
 
-    async def open(self, reply: Reply, log: Log | None = None) -> None:
+    async def open(self, reply: visits.Reply, log: logs.Log | None = None) -> None:
         """Send over `reply` what is pushed while it is the newest, until its client leaves or the session ends.
 
         First comes what `log` has behind its cursor; from then on it is written to. Raises `Refusal`.
@@ -228,14 +227,14 @@ class PushStream:
             del self._replies[reply]
             self._notice()
 
-    async def _replay(self, reply: Reply, log: Log, after: int) -> None:
+    async def _replay(self, reply: visits.Reply, log: logs.Log, after: int) -> None:
         async with log.logs.lock:  # until the reply before this one has kept what it took
             pass
         while entries := await log.events(after):
             await reply.write(log.encoded(entries))
             after = log.cursor = max(log.cursor, entries[-1][0])
 
-    async def _taken(self, log: Log | None) -> bytes:
+    async def _taken(self, log: logs.Log | None) -> bytes:
         """Take the messages that wait, as events."""
         waiting, self._waiting = self._waiting, {}
         if log is None:
@@ -243,7 +242,7 @@ class PushStream:
         async with log.logs.lock:
             return b"".join([encode_event(message, id=await log.keep(message)) for message in waiting])
 
-    def detach(self, _: Reply) -> None:
+    def detach(self, _: visits.Reply) -> None:
         """Let go of the replies whose clients have left. What is pushed waits for the next one."""
         self._notice()
 

@@ -25,10 +25,9 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 from msgspec import Struct
 
-from splice.errors import InternalError, InvalidRequest
-from splice.protocol.jsonrpc import RequestId, encode, failure
-from splice.rules.http.origins import Refusal
-from splice.rules.http.sse import KEEP_ALIVE, encode_event
+from splice.errors import InternalError, InvalidRequest, RPCError
+from splice.protocol.jsonrpc import Failure, RequestId, Response, encode, failure
+from splice.rules.http import origins, sse
 from splice.transports.tasks import Background, Stretch, ended
 
 ASGIMessage: TypeAlias = MutableMapping[str, Any]
@@ -91,6 +90,12 @@ class Reply(Struct, eq=False):
     """Headers to send whatever the reply turns out to be."""
     _lock: asyncio.Lock | None = None
 
+    def heed(self, response: Response | None) -> None:
+        """Raise the error that ended a request, where it names an HTTP status and nothing was sent yet."""
+        error = response.cause if isinstance(response, Failure) else None
+        if isinstance(error, RPCError) and error.status is not None and not (error.is_foreign or self.streaming):
+            raise error
+
     async def respond(self, status: int, body: bytes, headers: Fields = (JSON_TYPE,), id: str | None = None) -> None:
         """Send the response and end: a body with this status, or the last event if the stream has begun."""
         if self.closed:
@@ -99,7 +104,7 @@ class Reply(Struct, eq=False):
         if self._lock is not None:
             async with self._lock:  # what is being sent comes first
                 if self.streaming:
-                    await self._put({"type": "http.response.body", "body": encode_event(body, id=id)})
+                    await self._put({"type": "http.response.body", "body": sse.encode_event(body, id=id)})
                     return
         fields = [*headers, *self.headers]
         if body:
@@ -110,7 +115,7 @@ class Reply(Struct, eq=False):
         except OSError:
             self.lose()
 
-    async def refuse(self, refusal: Refusal, id: RequestId | None) -> None:
+    async def refuse(self, refusal: origins.Refusal, id: RequestId | None) -> None:
         """Send an error and end; a stream that answers no request just ends."""
         if self.streaming and id is None:
             await self.end()
@@ -182,18 +187,17 @@ class Connection(Protocol):
 
     def abort(self) -> None:
         """Close it at once, without what waits to be sent."""
-        ...
 
 
-def shutting_down() -> Refusal:
+def shutting_down() -> origins.Refusal:
     """Say to a client that its request comes too late, or was not done in time."""
-    return Refusal(503, InternalError("The server is shutting down"), [(b"retry-after", b"1"), CLOSE])
+    return origins.Refusal(503, InternalError("The server is shutting down"), [(b"retry-after", b"1"), CLOSE])
 
 
 class Visit(Stretch):
     """One HTTP request, from its arrival until its reply is complete. The work on it is a stretch that `end` ends."""
 
-    __slots__ = ("_watch", "detach", "id", "receive", "reply", "state", "ticks")
+    __slots__ = ("_watch", "check", "detach", "id", "receive", "reply", "state", "ticks")
 
     def __init__(self, receive: Receive, reply: Reply, loop: asyncio.AbstractEventLoop | None = None) -> None:
         self.error, self.loop = None, loop
@@ -205,6 +209,8 @@ class Visit(Stretch):
         """The JSON-RPC id that an error must repeat, once it is known."""
         self.receive = receive
         self.reply = reply
+        self.check: Callable[[Visit], object] = bool
+        """Told twice a second while it lasts: may end it, when its sender may no longer see the answer."""
         self.detach: Callable[[Reply], None] | None = None
         """Told when the client leaves, while the work goes on; None: the work is ended."""
 
@@ -231,7 +237,7 @@ class Visit(Stretch):
         """Act on the client's leaving: end the work, or let it go on without its reply."""
         self.reply.lose()
         if self.detach is None:
-            self.end(Refusal(499, InvalidRequest("The client left")))
+            self.end(origins.Refusal(499, InvalidRequest("The client left")))
         else:
             self.detach(self.reply)
 
@@ -254,8 +260,7 @@ class Visits:
         self._lasting: set[Visit] = set()
         """Those that are watched."""
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._ticking = False
-        self._looking = False
+        self._ticking = self._looking = False
 
     def enter(self, scope: Scope, receive: Receive, send: Send) -> Visit:
         """Begin a visit."""
@@ -303,7 +308,7 @@ class Visits:
                 self._lasting.add(visit)
                 visit.watch(self.background)
             elif visit.state == "arriving" and visit.ticks * TICK_SECONDS > BODY_SECONDS:
-                visit.end(Refusal(408, InvalidRequest("The body did not arrive in time"), [CLOSE]))
+                visit.end(origins.Refusal(408, InvalidRequest("The body did not arrive in time"), [CLOSE]))
         self._ticking = bool(self._young)
         if self._ticking:
             asyncio.get_running_loop().call_later(TICK_SECONDS, self._tick)
@@ -313,9 +318,10 @@ class Visits:
         for visit in self._lasting:
             reply = visit.reply
             reply.silence += 1
+            visit.check(visit)
             patience = KEEP_ALIVE_SECONDS if reply.streaming else QUIET_SECONDS
             if reply.silence * LOOK_SECONDS > patience and not (reply.plain or reply.closed or reply.busy):
-                self.background.start(reply.write(KEEP_ALIVE))
+                self.background.start(reply.write(sse.KEEP_ALIVE))
         exits = _web_server_exits()
         self._looking = not exits and (self._ticking or bool(self._lasting))
         if self._looking:

@@ -12,7 +12,6 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio
 """
 
 import asyncio
-import contextlib
 import logging
 import warnings
 from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -121,13 +120,13 @@ class StdioLink(LineChannel, asyncio.SubprocessProtocol, base.Link):
         """
         try:
             await self._broken.wait()
-            await _within(LAST_WORDS_SECONDS, self._gone)
+            await tasks.within(LAST_WORDS_SECONDS, self._gone)
             reason = ConnectionClosed(self._why())
             self.on_gone(reason)
             await self.lost(reason)
             await self._exited.wait()
         except asyncio.CancelledError:  # at the end of the event loop, all of its tasks are cancelled at once
-            if self._closing is None and not await _within(SILENT_GRACE_SECONDS, self._exited):
+            if self._closing is None and not await tasks.within(SILENT_GRACE_SECONDS, self._exited):
                 try:
                     await self.close()
                 finally:
@@ -148,9 +147,9 @@ class StdioLink(LineChannel, asyncio.SubprocessProtocol, base.Link):
             self.gather.flush()
             self._input.close()
             await self.lost(reason)
-            if not await _within(GRACE_SECONDS if self._output.spoke else SILENT_GRACE_SECONDS, self._exited):
+            if not await tasks.within(GRACE_SECONDS if self._output.spoke else SILENT_GRACE_SECONDS, self._exited):
                 processes.end_group(self.pid, force=False)
-                await _within(GRACE_SECONDS, self._exited)
+                await tasks.within(GRACE_SECONDS, self._exited)
                 processes.end_group(self.pid, force=True)
                 await self._exited.wait()
         except asyncio.CancelledError:  # the event loop itself is ending
@@ -230,8 +229,7 @@ class _Output(asyncio.Protocol):
     """Takes the output of a child right from its pipe; asyncio hands it on one turn of the event loop later."""
 
     def __init__(self, pipe: asyncio.ReadTransport, feed: Callable[[bytes], None]) -> None:
-        self._before = cast("asyncio.Protocol", pipe.get_protocol())
-        self._feed = feed
+        self._before, self._feed = cast("asyncio.Protocol", pipe.get_protocol()), feed
         self.spoke = False
         """The child has said something."""
         pipe.set_protocol(self)
@@ -245,10 +243,3 @@ class _Output(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._before.connection_lost(exc)
-
-
-async def _within(seconds: float, event: asyncio.Event) -> bool:
-    """Wait for what is to happen. False when that takes longer."""
-    with contextlib.suppress(TimeoutError):
-        return await asyncio.wait_for(event.wait(), seconds)
-    return False

@@ -19,7 +19,7 @@ from typing import Any
 
 from splice.errors import ConnectionClosed
 from splice.rules import sessions
-from splice.transports import base, lines, processes
+from splice.transports import base, lines, processes, tasks
 
 DRAIN_SECONDS = 3.0
 """How long requests in flight may still run after the end of input, SIGTERM or Ctrl-C."""
@@ -116,9 +116,7 @@ class _Pipes(lines.LineChannel, asyncio.Protocol):
             self._target.close()
             return
         self._writer.close()
-        try:
-            await asyncio.wait_for(self._gone.wait(), DRAIN_SECONDS)
-        except TimeoutError:
+        if not await tasks.within(DRAIN_SECONDS, self._gone):
             self._writer.abort()
 
     def _read_on_thread(self, pipe: Any) -> None:
