@@ -1,6 +1,7 @@
 """`splice doctor`: each rung, where the ladder breaks, and what is said then."""
 
 import asyncio
+import json
 import os
 import ssl
 import sys
@@ -314,6 +315,13 @@ async def test_another_path_of_a_server_of_ours(splice: Splice, url: str) -> Non
 async def test_what_a_refusal_says_is_told(splice: Splice) -> None:
     async with raw_server(always(401, www_authenticate="Bearer realm=x")) as server:
         assert broken(await examined(splice, server.url))["details"] == ["it says: Bearer realm=x"]
+    message = "Host header 'x' not\x1b[31m allowed"
+    for status, code in ((403, -32600), (401, 401), (403, 403)):
+        said = {"jsonrpc": "2.0", "error": {"code": code, "message": message}}
+        async with raw_server(always(status, json.dumps(said).encode(), content_type="application/json")) as server:
+            done = await examined(splice, server.url)
+        assert broken(done)["details"] == [f"it says: {message}"]
+        assert ESCAPE not in done.out
     async with raw_server(always(404, PAGE)) as server:
         shown = await asyncio.to_thread(splice, "doctor", server.url)
     assert "Welcome \\x1b[31m" in " ".join(shown.out.split())

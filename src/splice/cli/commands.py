@@ -14,7 +14,10 @@ COMMANDS = {
     "read": "Read a resource.",
     "prompt": "Fill in a prompt.",
     "doctor": "Find out whether a server works, and if not, where it breaks and what to do.",
+    "login": "Log in to a server with a browser, for all commands that come after.",
+    "logout": "Forget a login.",
     "install": "Let a host, such as Claude Desktop or VS Code, use a server.",
+    "auth": "Run an authorization server of your own, and say who may sign in.",
     "completion": "Print the script that completes words in your shell.",
 }
 

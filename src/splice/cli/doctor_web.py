@@ -16,6 +16,7 @@ import msgspec
 from yarl import URL
 
 from splice import HTTPRefused, HTTPServer
+from splice.auth.login.authorizer import authorizer_of
 from splice.cli.doctor_rungs import Broken, Ladder, Rung, counted
 from splice.cli.doctor_watch import DISCOVER
 from splice.client.options import INFO
@@ -37,13 +38,19 @@ BODY_BYTES = 1024 * 1024
 
 _PORTS = {"http": 80, "https": 443}
 _SHOWN = 60
+MAX_TOLD = 300
+"""How much is shown of the reason that a server gives."""
+
 _TITLE = re.compile("<title>(.*?)</title>", re.IGNORECASE)
 _NO_TLS = "if the server has no TLS, its URL begins with http://; else look at its certificate and key"
 _BETWEEN = ("via", "cf-ray", "x-amz-cf-id", "x-served-by", "x-cache", "x-vercel-id", "fly-request-id")
 """Headers that whoever stands between adds to an answer."""
 
 _REFUSALS = {
-    401: ("it wants to know who you are", "pass a token: --header 'Authorization: Bearer ...'"),
+    401: (
+        "it wants to know who you are",
+        "`splice login` with this URL, or pass a token: --header 'Authorization: Bearer ...'",
+    ),
     403: (
         "it does not let you in",
         "the token may lack a right, or the server may not accept this Host or Origin: its own log says which",
@@ -80,6 +87,7 @@ async def climb(server: HTTPServer, ladder: Ladder, seconds: float) -> None:
     """Look at the way to a server; each step may take so many seconds. Raises `Broken`."""
     with ladder.rung("target", "a URL is such as https://example.com/mcp") as rung:
         endpoint = Endpoint(server.url, server.headers or {})
+        endpoint.authorizer = None if server.auth is None else authorizer_of(server.auth, server.url)
         place = _place_of(server.url, proxy_for(URL(server.url), server.name))
         rung.text = f"a URL: {server.name}"
         if urlsplit(server.url).scheme == "http" and not is_loopback(urlsplit(server.url).hostname or ""):
@@ -210,10 +218,13 @@ async def _judge(endpoint: Endpoint, response: HTTPResponse, body: bytes, rung: 
     if status in _REFUSALS:
         why, advice = _REFUSALS[status]
         challenge = response.header("www-authenticate")
-        said = f"\nit says: {challenge}" if challenge else ""
-        raise Broken(f"{rung.text}: {why}{said}", advice)
+        told = _refusal(body)
+        said = _quoted(body) if told is None else [f"it says: {' '.join(told[:MAX_TOLD].split())}"]
+        said += [f"it says: {challenge}"] if challenge else []
+        raise Broken("\n".join([f"{rung.text}: {why}", *said]), advice)
     is_message = _is_message(response, body)
-    if status == 404 and (told := _refused(body)) is not None and not await _is_old(endpoint):
+    # One that lacks the method says so with 404, too, but not with this code.
+    if status == 404 and (told := _refusal(body, INVALID_REQUEST)) is not None and not await _is_old(endpoint):
         raise Broken(f"{rung.text}: {told}", "name the path of the MCP endpoint in the URL")
     if 400 <= status < 500 and (status in _NO_POST or not is_message) and await _is_old(endpoint):
         rung.text = f"status {status}, but a GET opens a stream: HTTP+SSE, the transport of the first revision"
@@ -240,15 +251,13 @@ def _is_message(response: HTTPResponse, body: bytes) -> bool:
     return isinstance(found, dict) and not {"jsonrpc", "error"}.isdisjoint(cast("dict[str, Any]", found))
 
 
-def _refused(body: bytes) -> str | None:
-    """Read what a server says that has nothing at this path. One that lacks the method says so with 404, too."""
+def _refusal(body: bytes, code: int | None = None) -> str | None:
+    """Read the message of an error, of that code only where there is one."""
     try:
         message = decode(body)
     except BadMessage:
         return None
-    if isinstance(message, Failure) and message.error.code == INVALID_REQUEST:
-        return message.error.message
-    return None
+    return message.error.message if isinstance(message, Failure) and code in (None, message.error.code) else None
 
 
 async def _is_old(endpoint: Endpoint) -> bool:

@@ -124,7 +124,7 @@ async def _talk(target: Target, work: Callable[[Client], Awaitable[int]], reach:
     except RPCError as error:
         raise Stop(FAILED, f"{target.name} answered with an error: {told(error)}") from error
     except MCPError as error:
-        raise Stop(FAILED, f"{target.name}: {told(error)}") from error
+        raise Stop(FAILED, f"{target.name}: {told_of(target.name, error)}") from error
     finally:
         await client.close()
 
@@ -134,8 +134,12 @@ def _unreachable(target: Target, error: Exception) -> Stop:
     complaint = target.stderr.complaint()
     if complaint is not None and how_it_ended(USAGE) in str(error):
         return Stop(USAGE, complaint)
-    why = told(error).removeprefix(target.name).lstrip(" :")
-    return Stop(UNREACHABLE, f"could not connect to {target.name}: {why}")
+    return Stop(UNREACHABLE, f"could not connect to {target.name}: {told_of(target.name, error)}")
+
+
+def told_of(name: str, error: BaseException) -> str:
+    """Say what happened behind the name of a target, which errors of HTTP begin with too, as it is or quoted."""
+    return told(error).removeprefix(name).removeprefix(ascii(name)).lstrip(" :")
 
 
 def told(error: BaseException) -> str:

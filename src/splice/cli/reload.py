@@ -34,10 +34,10 @@ from splice.cli.failures import tell_note
 from splice.cli.targets import this_splice
 from splice.cli.watching import look, root_of
 from splice.client.options import INFO
+from splice.protocol import jsonrpc
 from splice.protocol.capabilities import ClientCapabilities
 from splice.protocol.jsonrpc import Failure, Notification, Request, RequestId, Response, Success, error_of, failure, raw
 from splice.protocol.lifecycle import DISCOVER, INITIALIZE, INITIALIZED, META_SUBSCRIPTION_ID
-from splice.protocol.methods import UNREADABLE
 from splice.protocol.notifications import ACKNOWLEDGED, LISTS, RESOURCE_UPDATED, SET_LEVEL, SUBSCRIPTIONS_LISTEN
 from splice.protocol.resources import RESOURCES_SUBSCRIBE, RESOURCES_UNSUBSCRIBE
 from splice.protocol.versions import VERSIONS
@@ -377,7 +377,7 @@ def _meta_of(params: Any) -> dict[str, Raw]:
     """Read the `_meta` of params; what is malformed has none."""
     try:
         return {} if params is None else _members_decoder.decode(params).meta or {}
-    except UNREADABLE:
+    except jsonrpc.UNREADABLE:
         return {}
 
 

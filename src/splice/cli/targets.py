@@ -16,9 +16,11 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, cast
+from urllib.parse import urlsplit
 
 from splice import HTTPServer, StdioServer
 from splice.cli.loading import is_code, split
+from splice.cli.logins import KeptLogin
 from splice.cli.outcomes import USAGE, Stop
 from splice.cli.stderr import Stderr
 from splice.cli.text import one_line
@@ -117,7 +119,9 @@ def _configured(entry: Mapping[str, Any], name: str, headers: tuple[str, ...], s
             child.name = one_line(name)
             return child
         url = next(_text(entry[key]) for key in _URL_KEYS if key in entry)
-        return HTTPServer(url, headers={**_texts(entry.get("headers")), **dict(_header(each) for each in headers)})
+        fields = {**_texts(entry.get("headers")), **dict(_header(each) for each in headers)}
+        own = any(field.lower() == "authorization" for field in fields) or "@" in urlsplit(url).netloc
+        return HTTPServer(url, headers=fields, auth=None if own else KeptLogin(name))
     except StopIteration:
         raise Stop(USAGE, f"{name} has neither `command` nor `url`") from None
     except (TypeError, ValueError) as error:
