@@ -70,11 +70,22 @@ def _growth(section: str, group: str, base: str, column: str) -> Measure:
     return measure
 
 
+def _added(section: str, group: str, base: str, column: str) -> Measure:
+    """Take how much larger Splice's number is than its number in another group."""
+
+    def measure(results: Results) -> float | None:
+        above, below = _own(section, group, column)(results), _own(section, base, column)(results)
+        return above - below if above and below else None
+
+    return measure
+
+
 _share = partial(_ratio, inverse=True)
 SSE, JSON = "legacy session, SSE, 32 connections", "legacy session, JSON, 32 connections"
 FEW, STREAM = "call one of few", "open modern listen stream"
 COLD, ASYNC, DEF = "initialize", "legacy, async tool, 64 in flight", "legacy, def tool, 64 in flight"
 ONE, HTTP = "legacy, async tool, one at a time", "modern, 32 connections"
+GUARDED = "modern with a verified JWT, 32 connections"
 
 GOALS = (
     Goal("import of the server half, CPU s", _own("import", "server half", "CPU s"), most=0.15),
@@ -94,6 +105,7 @@ GOALS = (
     Goal("HTTP modern, 32 connections, share of a bare ASGI app", _share("http", HTTP, CPU, BARE_ASGI), most=1.15),
     Goal("HTTP legacy SSE, times less than mcp", _ratio("http", SSE, CPU, MCP), least=10),
     Goal("HTTP legacy JSON, times less than mcp", _ratio("http", JSON, CPU, MCP), least=10),
+    Goal("HTTP modern with a verified JWT, CPU us more than without", _added("http", GUARDED, HTTP, CPU), most=30),
     Goal("in process, CPU us", _own("memory", "modern, 1 at a time", CPU), most=20),
     Goal("client over stdio, CPU us", _own("client", "stdio modern, 1 at a time", CPU), most=60),
     Goal("client over HTTP, CPU us", _own("client", "HTTP modern, 1 at a time", CPU), most=350),

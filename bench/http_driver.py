@@ -31,6 +31,8 @@ class Connection(asyncio.Protocol):
         self.answered: Callable[[bytes], None] = lambda _: None
         self.lost: Callable[[], None] = lambda: None
         self.session = ""
+        self.token = ""
+        """Sent along with each call, if there is one."""
         self._transport: asyncio.Transport | None = None
         self._data = b""
 
@@ -79,6 +81,8 @@ class Connection(asyncio.Protocol):
     def call(self, tool: str, wire: Wire) -> bytes:
         """Write the template of a tool call on this connection."""
         fields = headers("tools/call", wire, name=tool, session=self.session)
+        if self.token:
+            fields["Authorization"] = f"Bearer {self.token}"
         return post(tool_call(tool, wire), fields, self.port)
 
 
@@ -119,10 +123,13 @@ async def connected(port: int, count: int) -> AsyncIterator[list[Connection]]:
             connection.close()
 
 
-async def drive(server: Child, port: int, tool: str, wire: Wire, *, connections: int, seconds: float) -> Sample:
+async def drive(
+    server: Child, port: int, tool: str, wire: Wire, *, connections: int, seconds: float, token: str = ""
+) -> Sample:
     """Call a tool on each connection, again and again for `seconds`; a legacy connection is a session of its own."""
     async with connected(port, connections) as opened:
         for connection in opened:
+            connection.token = token
             if wire == "legacy":
                 await connection.open()
         check_answer(body(await opened[0].ask(opened[0].call(tool, wire) % PLACE)))

@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from bench.http_driver import drive, run
-from bench.peers import BARE_ASGI, BARE_HTTP, SDKS, Peer, Wire
+from bench.peers import BARE_ASGI, BARE_HTTP, SDKS, SPLICE, Peer, Wire
 from bench.process import Child, child, free_port, wait_for_port
 from bench.runner import Section, Settings, Step
 from bench.samples import CPU, P50, RATE, RSS, Sample
+from bench.tokens import signed
 
 TOOL = "add_async"
 
@@ -31,11 +32,15 @@ def steps(peer: Peer, settings: Settings) -> Iterator[Step]:
             yield from _shapes("legacy session, SSE", server, port, "legacy", settings)
     with serving(peer, "--json=yes") as (server, port):
         yield from _shapes("legacy session, JSON", server, port, "legacy", settings)
+    if peer is SPLICE:
+        with serving(peer, "--guarded=yes") as (server, port):
+            yield from _shapes("modern with a verified JWT", server, port, "modern", settings, signed())
 
 
-def _shapes(words: str, server: Child, port: int, wire: Wire, settings: Settings) -> Iterator[Step]:
+def _shapes(words: str, server: Child, port: int, wire: Wire, settings: Settings, token: str = "") -> Iterator[Step]:
     def measure(connections: int) -> Sample:
-        return run(drive(server, port, TOOL, wire, connections=connections, seconds=settings.seconds))
+        seconds = settings.seconds
+        return run(drive(server, port, TOOL, wire, connections=connections, seconds=seconds, token=token))
 
     def warmed() -> Sample:
         measure(32)

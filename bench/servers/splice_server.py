@@ -44,5 +44,11 @@ if __name__ == "__main__":
     add_many(int(options.get("tools", 0)))
     if options.get("transport") != "http":
         server.run()
-    else:
+    elif "guarded" not in options:
         server.run("http", host="127.0.0.1", port=int(options["port"]), json_response="json" in options)
+    else:
+        from bench.tokens import AUDIENCE, ISSUER, PUBLIC
+        from splice.auth import Auth, JWTVerifier
+
+        auth = Auth(JWTVerifier(issuer=ISSUER, audience=AUDIENCE, keys=PUBLIC))
+        server.run("http", host="127.0.0.1", port=int(options["port"]), auth=auth)
