@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from guards.snippets import blocks
 from splice import Client, Server
 from splice.types import (
     CreateMessageParams,
@@ -277,3 +278,47 @@ def test_questions_may_be_answered_by_another_process() -> None:
         finally:
             process.send_signal(signal.SIGTERM)
             process.stderr.read()
+
+
+BROWSER = """#!{python}
+import sys, urllib.request
+print(sys.argv[1], file=open({opened!r}, "a"))
+urllib.request.build_opener(urllib.request.ProxyHandler({{}})).open(sys.argv[1]).read()
+"""
+
+
+async def test_the_program_on_the_page_about_logging_in(tmp_path: Path) -> None:
+    (program,) = [block for block in blocks(EXAMPLES.parent / "docs/auth/login.md") if block.file == "notes.py"]
+    (tmp_path / "notes.py").write_text(program.code)
+    opened, browser = tmp_path / "opened", tmp_path / "browser"
+    browser.write_text(BROWSER.format(python=sys.executable, opened=str(opened)))
+    browser.chmod(0o700)
+    environment = {**os.environ, "BROWSER": f"{browser} %s", "XDG_STATE_HOME": str(tmp_path / "state")}
+
+    async def run(url: str, text: str) -> str:
+        words = [str(tmp_path / "notes.py"), url, text]
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, *words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        async with asyncio.timeout(10):
+            return (await process.communicate())[0].decode()
+
+    parts: list[Any] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await parts[0](scope, receive, send)
+
+    async with listening(app) as url:
+        server, issuer = runpy.run_path(str(EXAMPLES / "guarded.py"))["build"](url.removesuffix("/mcp"), "anna")
+        mcp = server.http_app(path="/mcp")
+        parts.append(issuer.app(beside=mcp))
+        await server.service.open()
+        try:
+            assert await run(url, "buy milk") == "You are anna\nwritten: buy milk\n"
+            assert opened.read_text().count("authorize?") == 2, opened.read_text()
+            assert await run(url, "and bread") == "You are anna\nwritten: and bread\n"
+            assert opened.read_text().count("authorize?") == 2, opened.read_text()
+        finally:
+            await mcp.stop(0.5)
+            await server.service.close()
+            await issuer.close()

@@ -8,9 +8,11 @@ import json
 import os
 import sys
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 from splice import Client
+from splice.auth import ClientCredentials, EnterpriseManaged, OAuth, WorkloadIdentity
 from splice.types import (
     CreateMessageParams,
     CreateMessageResult,
@@ -24,6 +26,9 @@ from splice.types import (
 
 Scenario = Callable[[Client], Awaitable[None]]
 LIMIT_SECONDS = 25.0
+CLIENT_DOCUMENT = "https://conformance-test.local/client-metadata.json"
+"""The client's id where that is the URL of a document. The suite does not fetch it."""
+BROWSER = Path(__file__).parents[1] / "interop" / "peers" / "follow.py"
 WORDS: dict[str, Any] = {"string": "word", "integer": 5, "number": 5, "boolean": True, "array": [], "object": {}}
 
 
@@ -101,17 +106,46 @@ SCENARIOS: dict[str, Scenario] = {
 }
 
 
+LOGINS: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "auth/pre-registration": lambda told: OAuth(client_id=told["client_id"], client_secret=told["client_secret"]),
+    "auth/client-credentials-jwt": lambda told: ClientCredentials(
+        told["client_id"], private_key=told["private_key_pem"], algorithm=told["signing_algorithm"]
+    ),
+    "auth/client-credentials-basic": lambda told: ClientCredentials(told["client_id"], told["client_secret"]),
+    "auth/enterprise-managed-authorization": lambda told: EnterpriseManaged(
+        told["client_id"],
+        told["client_secret"],
+        id_token=told["idp_id_token"],
+        idp_token_endpoint=told["idp_token_endpoint"],
+        idp_client_id=told["idp_client_id"],
+    ),
+    "auth/wif-jwt-bearer": lambda told: WorkloadIdentity(told["client_id"], assertion=told["valid_jwt"]),
+}
+
+
+def login(scenario: str) -> Any:
+    """Choose how to log in; None: nothing is guarded there."""
+    if not scenario.startswith("auth/"):
+        return None
+    told: dict[str, Any] = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT") or "{}")
+    make = LOGINS.get(scenario)
+    return OAuth(client_metadata_url=CLIENT_DOCUMENT) if make is None else make(told)
+
+
 async def main() -> None:
     """Play the scenario."""
+    scenario = os.environ["MCP_CONFORMANCE_SCENARIO"]
+    os.environ["BROWSER"] = f"{sys.executable} {BROWSER} %s &"
     client = Client(
         sys.argv[1],
+        auth=login(scenario),
         protocol=os.environ["MCP_CONFORMANCE_PROTOCOL_VERSION"],
         on_elicit=on_elicit,
         on_sample=on_sample,
         roots=[Root(uri="file:///srv/project", name="project")],
     )
     async with asyncio.timeout(LIMIT_SECONDS), client:
-        await SCENARIOS[os.environ["MCP_CONFORMANCE_SCENARIO"]](client)
+        await SCENARIOS.get(scenario, call_every_tool)(client)
 
 
 if __name__ == "__main__":

@@ -134,8 +134,8 @@ def run(leg: Leg, scenario: str, url: str, results: Path) -> Verdict:
 def checks(folder: Path, scenario: str) -> Counter[str]:
     """Count the checks of the scenario's run by status."""
     found: Counter[str] = Counter()
-    for path in folder.glob(f"*{scenario}-2*/checks.json"):
-        if re.fullmatch(rf"(server-)?{re.escape(scenario)}-2[\dTZ.:-]+", path.parent.name):
+    for path in folder.glob("**/checks.json"):
+        if re.fullmatch(rf"(server-)?{re.escape(scenario)}-2[\dTZ.:-]+", path.parent.relative_to(folder).as_posix()):
             found.update(check["status"] for check in json.loads(path.read_text()))
     return found
 
@@ -157,9 +157,7 @@ def conformance(*arguments: str, check: bool = False) -> subprocess.CompletedPro
 def serving(leg: Leg) -> Iterator[str]:
     """Serve the fixture on a free port for the length of the block."""
     limit = ["--protocol", leg.version] if leg.only else []
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     process = subprocess.Popen([sys.executable, str(HERE / "server.py"), "--port", str(port), *limit])
     try:
         await_port(process, port)
@@ -167,6 +165,14 @@ def serving(leg: Leg) -> Iterator[str]:
     finally:
         process.terminate()
         process.wait(timeout=READY_SECONDS)
+
+
+def free_port() -> int:
+    """Find a port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port
 
 
 def await_port(process: subprocess.Popen[bytes], port: int) -> None:

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import splice
-from guards.source import PACKAGE
+from guards.source import PACKAGE, ROOT
 
 HEAVY = ["uvicorn", "aiohttp", "jsonschema_rs", "cryptography", "joserfc", "click", "rich", "pydantic", "starlette"]
 MODULES = 120
@@ -65,3 +65,36 @@ def test_importing_the_server_loads_no_web_stack() -> None:
     loaded = modules_after("from splice import Server")
     assert len(loaded) < MODULES
     assert [name for name in loaded if name.partition(".")[0] in HEAVY] == []
+
+
+PLAIN = {
+    "the package": "import splice; dir(splice); [getattr(splice, name) for name in splice.__all__]",
+    "a server": """
+import asyncio, splice
+server = splice.Server("a")
+server.add_tool(lambda: "x", name="b")
+async def main():
+    async with splice.Client(server) as client:
+        await client.call_tool("b")
+asyncio.run(main())
+""",
+    "a server over HTTP": f"""
+import asyncio, sys, splice
+sys.path.insert(0, {str(ROOT / "tests")!r})
+from support.listening import listening
+server = splice.Server("a")
+server.add_tool(lambda: "x", name="b")
+app = server.http_app()
+async def main():
+    await server.service.open()
+    async with listening(app) as url, splice.Client(url) as client:
+        await client.call_tool("b")
+    await server.service.close()
+asyncio.run(main())
+""",
+}
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_what_needs_no_authorization_loads_none_of_it(name: str) -> None:
+    assert [module for module in modules_after(PLAIN[name]) if module.startswith("splice.auth")] == []

