@@ -35,7 +35,7 @@ SEAM = {"splice.stores.base", "splice.stores.memory"}
 DOOR = {"splice.transports.http.fetch"}
 """What authorization sees of the transports: a way to send HTTP requests."""
 
-OPENS = {"server/server.py", "auth/issuer/local.py"}
+OPENS = {"server/server.py", "auth/issuer/base.py"}
 """Where an author names a store, by its path: the places that may open it."""
 
 PUBLIC_ONLY = {"servers", "limits", "host", "inspector", "cli"}
@@ -66,7 +66,7 @@ LOCAL_IMPORTS: dict[tuple[str, str], str] = {
     ("client/targets.py", "splice.auth.login.authorizer"): "a client without authorization loads none of it",
     ("client/targets.py", "splice.transports.http.link"): "a stdio client loads no HTTP library",
     ("rules/seal.py", "cryptography.hazmat.primitives.ciphers.aead"): "only a server that asked something seals",
-    ("auth/issuer/local.py", "splice.auth.guard.jwts"): "an authorization server alone loads no guard",
+    ("auth/issuer/base.py", "splice.auth.guard.jwts"): "an authorization server alone loads no guard",
     ("auth/login/signing.py", "joserfc"): "few logins sign; it takes longer to load than all the rest of a client",
     ("schema/functions.py", "splice.schema.validate"): "only values that do not fit need a validator",
     ("schema/forms.py", "splice.schema.validate"): "likewise",

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from splice.auth.errors import AuthorizationFailed as AuthorizationFailed
-    from splice.auth.guard.access import Forbidden as Forbidden
+    from splice.auth.guard.challenges import Forbidden as Forbidden
     from splice.auth.guard.guard import Auth as Auth
     from splice.auth.guard.guard import AuthOptions as AuthOptions
     from splice.auth.guard.introspection import IntrospectionOptions as IntrospectionOptions
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "splice.auth.errors": ("AuthorizationFailed",),
-    "splice.auth.guard.access": ("Forbidden",),
+    "splice.auth.guard.challenges": ("Forbidden",),
     "splice.auth.guard.guard": ("Auth", "AuthOptions"),
     "splice.auth.guard.introspection": ("IntrospectionOptions", "IntrospectionVerifier"),
     "splice.auth.guard.jwts": ("JWTOptions", "JWTVerifier"),

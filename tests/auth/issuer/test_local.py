@@ -13,9 +13,10 @@ from joserfc import jwt
 from joserfc.jwk import KeySet
 
 from auth.issuer.serving import CALLBACK, PASSWORD, RESOURCE, SECRET, VERIFIER, browser, serving
-from splice.auth.issuer.local import LocalAuthorizationServer, opened
+from splice.auth.issuer.local import LocalAuthorizationServer
 from splice.auth.issuer.store import Records
 from splice.auth.issuer.tokens import AccessTokens, kept_keys
+from splice.stores import opening
 
 METADATA = "/.well-known/oauth-authorization-server"
 
@@ -593,7 +594,7 @@ async def test_a_verifier_in_the_same_process_asks_nobody(tmp_path: Path) -> Non
     verifier = issuer.verifier(RESOURCE)
     assert verifier.issuers == ("https://auth.example",)
     assert await verifier.verify("x") is None
-    store = opened(tmp_path / "auth.db")
+    store = opening.open(str(tmp_path / "auth.db"))
     made = AccessTokens("https://auth.example", await kept_keys(Records(store)))
     principal = await verifier.verify(made.make(subject="anna", client="demo", audience=RESOURCE, scopes=["read"]))
     assert principal is not None

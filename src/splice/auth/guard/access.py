@@ -20,8 +20,6 @@ from splice.auth.guard.challenges import Forbidden
 from splice.errors import InvalidParams, ResourceNotFound
 from splice.protocol import completion, wire
 
-__all__ = ["Forbidden", "limited"]
-
 _SCOPE = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+")
 
 Answer: TypeAlias = Callable[[Any], Awaitable[Any]]

@@ -9,17 +9,17 @@ OAuth 2.1 with PKCE; users sign in by a password. Everything is kept in one SQLi
 https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization
 """
 
-import asyncio
 import hmac
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
+from typing import Annotated, Any, TypedDict, Unpack
 from urllib.parse import urlsplit
 
 from splice.auth.issuer import endpoints
 from splice.auth.issuer.authentication import Authentication
 from splice.auth.issuer.authorize import Authorization
+from splice.auth.issuer.base import REFRESH_SECONDS, Issuer
 from splice.auth.issuer.clients import (
     DEVICE_CODE,
     Client,
@@ -39,20 +39,14 @@ from splice.auth.issuer.publickeys import read_public
 from splice.auth.issuer.refused import Refused
 from splice.auth.issuer.sessions import Sessions
 from splice.auth.issuer.signing import SigningIn
-from splice.auth.issuer.store import Records, digest
-from splice.auth.issuer.tokens import MAX_ACCESS_SECONDS, AccessTokens, Keys, kept_keys
+from splice.auth.issuer.store import digest
+from splice.auth.issuer.tokens import MAX_ACCESS_SECONDS, AccessTokens, Keys
 from splice.auth.issuer.users import NAME as USER_NAME
 from splice.auth.issuer.users import Cost, Users, check_new
-from splice.auth.issuer.web import App, Receive, Route, Send, Site
-from splice.rules.http.origins import Origins
+from splice.auth.issuer.web import Route
 from splice.rules.options import Option, checked, option_table
-from splice.stores import opening
 from splice.stores.base import Conflict, Store
 
-if TYPE_CHECKING:
-    from splice.auth.guard.jwts import JWTVerifier
-
-REFRESH_SECONDS = 30 * 86_400.0
 MAX_REFRESH_SECONDS = 365 * 86_400.0
 
 MIN_SECRET_CHARS = 24
@@ -100,7 +94,7 @@ class IssuerOptions(TypedDict, total=False):
 _OPTIONS = option_table(IssuerOptions)
 
 
-class LocalAuthorizationServer:
+class LocalAuthorizationServer(Issuer):
     """An authorization server, as an ASGI application.
 
     `issuer` is its URL, by which everybody knows it: https, or http on this machine. `path` is the SQLite file where
@@ -123,34 +117,20 @@ class LocalAuthorizationServer:
         self, issuer: str, path: str | os.PathLike[str] | Store = ":memory:", **options: Unpack[IssuerOptions]
     ) -> None:
         given = checked("LocalAuthorizationServer", options, _OPTIONS)
-        self.issuer = checked_issuer(issuer)
-        self._is_local = is_loopback(issuer)
-        if "auto_approve" in given and not self._is_local:
+        if "auto_approve" in given and not is_loopback(issuer):
             raise ValueError("auto_approve= lets anybody in, so it needs an issuer on this machine: http://127.0.0.1")
         for name, password in given.get("users", {}).items():
             check_new(name, password)
+        super().__init__(issuer, path)
         self._options = given
         self._clock: Callable[[], float] = given.get("clock", time.time)
-        self._store = opened(path)
-        self._records = Records(self._store)
         self._users = Users(self._records, given.get("password_cost"))
         fetch = given.get("fetch") or document_fetcher()
         self._clients = Clients(self._records, fetch if given.get("documents", True) else None, self._clock)
-        self._made: tuple[Mapping[str, Route], AccessTokens] | None = None
-        self._starting = asyncio.Lock()
-        self._alone = self.app()
 
-    async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
-        """Serve as an ASGI application that answers nothing else."""
-        await self._alone(scope, receive, send)
-
-    def app(self, beside: App | None = None) -> App:
-        """Return an ASGI application that answers at the paths of this server, and lets `beside` answer the rest.
-
-        It must see whole paths: the metadata stands at the root of the host, whatever the path of the issuer.
-        """
-        is_host = is_here if self._is_local else any_host
-        return Site(self._routes, self.close, is_host=is_host, beside=beside)
+    async def _begin(self) -> None:
+        for name, password in self._options.get("users", {}).items():
+            await self._users.add(name, password)
 
     async def add_user(self, name: str, password: str, scopes: Sequence[str] | None = None) -> None:
         """Add a user, or give them another password, which signs them out and ends their refresh tokens.
@@ -207,15 +187,6 @@ class LocalAuthorizationServer:
             how = "choose another id, or replace it (replace=True, --replace)"
             raise ValueError(f"there is a client {client_id!a} already: {how}") from None
 
-    def verifier(self, audience: str | Sequence[str]) -> "JWTVerifier":
-        """Return a verifier for `Auth`, of a server in the same process: the keys are not asked for by HTTP.
-
-        `audience` is the public URL of that server's endpoint, as for `JWTVerifier`. Raises `ValueError`.
-        """
-        from splice.auth.guard.jwts import JWTVerifier  # noqa: PLC0415
-
-        return JWTVerifier(self.issuer, audience, keys=self.jwks)
-
     def _checked_scopes(self, scopes: Sequence[str]) -> tuple[str, ...]:
         """Check scopes that somebody may have. Raises `ValueError`."""
         if not _TEXTS.takes(scopes) or not all(map(SCOPE.fullmatch, scopes)):
@@ -225,27 +196,6 @@ class LocalAuthorizationServer:
         if known is not None and unknown:
             raise ValueError(f"there is no scope {unknown[0]!a} here: scopes= of the server has {', '.join(known)}")
         return tuple(scopes)
-
-    async def jwks(self) -> dict[str, Any]:
-        """Return the public keys, for a verifier in the same process."""
-        return (await self._start())[1].jwks()
-
-    async def close(self) -> None:
-        """Let go of the file."""
-        await self._store.close()
-
-    async def _routes(self) -> Mapping[str, Route]:
-        return (await self._start())[0]
-
-    async def _start(self) -> tuple[Mapping[str, Route], AccessTokens]:
-        """Make what needs the keys, and the users that were given, when it is first needed."""
-        if self._made is None:
-            async with self._starting:
-                if self._made is None:
-                    for name, password in self._options.get("users", {}).items():
-                        await self._users.add(name, password)
-                    self._made = self._make(await kept_keys(self._records))
-        return self._made
 
     def _make(self, keys: Keys) -> tuple[Mapping[str, Route], AccessTokens]:
         options, records, clock = self._options, self._records, self._clock
@@ -314,40 +264,8 @@ def _table(
     return routes
 
 
-def checked_issuer(issuer: str) -> str:
-    """Check the URL of an issuer. Raises `ValueError`."""
-    try:
-        checked_redirect_uri(issuer)  # which must be https or on this machine, too
-    except Refused:
-        told = "https, or http on this machine, such as http://127.0.0.1:9000"
-        raise ValueError(f"the issuer is a URL that begins with {told}, not {issuer!a}") from None
-    if issuer.endswith("/") or "?" in issuer:
-        raise ValueError(f"the issuer {issuer!a} has a query, or a slash at the end: leave that away")
-    return issuer
-
-
 def _checked_uri(uri: str) -> str:
     try:
         return checked_redirect_uri(uri)
     except Refused as refused:
         raise ValueError(refused.description) from None
-
-
-def opened(path: str | os.PathLike[str] | Store) -> Store:
-    """Open what an authorization server keeps. Raises `StoreError`."""
-    if isinstance(path, str | os.PathLike):
-        return opening.open("memory:" if path == ":memory:" else os.fspath(path))
-    return path
-
-
-_HERE = Origins()
-
-
-def is_here(host: str) -> bool:
-    """Tell whether a Host header names this machine."""
-    return _HERE.welcomes_host(host.encode("latin-1"))
-
-
-def any_host(_: str) -> bool:
-    """Take any Host header."""
-    return True  # a name that leads to this machine without its owner's will is no danger to a server for everybody

@@ -18,7 +18,6 @@ is used to find out who the user is and dropped then: no client and no server ge
 https://modelcontextprotocol.io/docs/tutorials/security/security_best_practices#confused-deputy-problem
 """
 
-import asyncio
 import inspect
 import logging
 import os
@@ -32,10 +31,10 @@ from msgspec import Struct
 from splice.auth.fetcher import Fetcher
 from splice.auth.issuer import endpoints
 from splice.auth.issuer.authentication import Authentication
+from splice.auth.issuer.base import REFRESH_SECONDS, Issuer
 from splice.auth.issuer.clients import Clients, document_fetcher, is_loopback
 from splice.auth.issuer.endpoints import Endpoints, Parts
 from splice.auth.issuer.grants import Grants, Terms
-from splice.auth.issuer.local import REFRESH_SECONDS, any_host, checked_issuer, is_here, opened
 from splice.auth.issuer.logins import Logins
 from splice.auth.issuer.passing import Passing
 from splice.auth.issuer.policy import Policy
@@ -43,11 +42,11 @@ from splice.auth.issuer.proofs import Proofs
 from splice.auth.issuer.providers import Provider
 from splice.auth.issuer.sessions import Sessions
 from splice.auth.issuer.signing import SigningIn
-from splice.auth.issuer.store import Records, digest
-from splice.auth.issuer.tokens import MAX_ACCESS_SECONDS, AccessTokens, Keys, kept_keys
+from splice.auth.issuer.store import digest
+from splice.auth.issuer.tokens import MAX_ACCESS_SECONDS, AccessTokens, Keys
 from splice.auth.issuer.upstream import Identity, Upstream
 from splice.auth.issuer.users import Users
-from splice.auth.issuer.web import App, Receive, Route, Send, Site
+from splice.auth.issuer.web import Route
 from splice.rules.options import Option, checked, option_table
 from splice.stores.base import Store
 
@@ -99,7 +98,7 @@ class Known(Struct):
     """When that login counts no more."""
 
 
-class OAuthProxy:
+class OAuthProxy(Issuer):
     """An authorization server in front of an identity provider, as an ASGI application.
 
     `issuer` is its URL, by which everybody knows it: https, or http on this machine. `upstream` is the provider; the
@@ -119,31 +118,14 @@ class OAuthProxy:
         **options: Unpack[ProxyOptions],
     ) -> None:
         self._options = checked("OAuthProxy", options, _OPTIONS)
-        self.issuer = checked_issuer(issuer)
+        super().__init__(issuer, path, kept_as="proxy")
         if not self._options.get("resources"):
             raise ValueError("resources= of OAuthProxy names the MCP servers that tokens are made for: at least one")
         if not client_id or not client_secret:
             raise ValueError("an OAuthProxy needs the client id and the secret that were registered at the provider")
         self._clock: Callable[[], float] = self._options.get("clock", time.time)
-        self._store = opened(path)
-        self._records = Records(self._store, "proxy")
         fetcher = self._options.get("fetcher") or Fetcher(allow_loopback=is_loopback(upstream.issuer))
         self._upstream = Upstream(upstream, client_id, client_secret, fetcher=fetcher, clock=self._clock)
-        self._made: tuple[Mapping[str, Route], AccessTokens] | None = None
-        self._starting = asyncio.Lock()
-        self._alone = self.app()
-
-    async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
-        """Serve as an ASGI application that answers nothing else."""
-        await self._alone(scope, receive, send)
-
-    def app(self, beside: App | None = None) -> App:
-        """Return an ASGI application that answers at the paths of the proxy, and lets `beside` answer the rest.
-
-        It must see whole paths: the metadata stands at the root of the host, whatever the path of the issuer.
-        """
-        is_host = is_here if is_loopback(self.issuer) else any_host
-        return Site(self._routes, self.close, is_host=is_host, beside=beside)
 
     async def dismiss(self, subject: str) -> bool:
         """Let a user refresh no more, until they log in again. Tells whether there was one of that subject.
@@ -151,25 +133,6 @@ class OAuthProxy:
         Access tokens that are out live on for an hour at most.
         """
         return await self._records.remove("known", digest(subject))
-
-    async def jwks(self) -> dict[str, Any]:
-        """Return the public keys, for a verifier in the same process."""
-        return (await self._start())[1].jwks()
-
-    async def close(self) -> None:
-        """Let go of the file."""
-        await self._store.close()
-
-    async def _routes(self) -> Mapping[str, Route]:
-        return (await self._start())[0]
-
-    async def _start(self) -> tuple[Mapping[str, Route], AccessTokens]:
-        """Make what needs the keys, when it is first needed."""
-        if self._made is None:
-            async with self._starting:
-                if self._made is None:
-                    self._made = self._make(await kept_keys(self._records))
-        return self._made
 
     def _make(self, keys: Keys) -> tuple[Mapping[str, Route], AccessTokens]:
         options, records, clock = self._options, self._records, self._clock
