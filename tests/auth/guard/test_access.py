@@ -12,7 +12,7 @@ import pytest
 
 from auth.guard.guarded import ADA, ROOT, TOKENS, Guest, auth
 from splice import Server
-from splice.auth.guard.access import Forbidden
+from splice.auth import Forbidden
 from splice.auth.guard.guard import Auth
 from splice.protocol.versions import LATEST_HANDSHAKE, LATEST_MODERN
 from splice.rules.principal import Principal
