@@ -12,6 +12,7 @@ from splice.auth import OAuth
 from splice.types import TextContent
 
 GUARDED = ROOT / "examples" / "guarded.py"
+ISSUER = [sys.executable, "-m", "splice.cli", "auth", "serve", "--memory", "--auto-approve", "anna"]
 AGREES = f"{sys.executable} {HERE / 'peers' / 'follow.py'} %s"
 """A browser whose user allows everything. With a `&` behind it, it is not waited for."""
 
@@ -59,7 +60,7 @@ async def test_our_client_logs_in_to_a_fastmcp_server_that_verifies_our_tokens()
     port, issuer = free_port(), free_port()
     script = str(HERE / "peers" / "fastmcp_guarded.py")
     with (
-        serving(sys.executable, str(GUARDED), "--port", str(issuer), "--approve", port=issuer),
+        serving(*ISSUER, "--port", str(issuer), port=issuer),
         serving(peer_python("fastmcp"), script, str(port), f"http://127.0.0.1:{issuer}", port=port),
     ):
         assert await called(f"http://127.0.0.1:{port}/mcp", "whoami", {}) == "anna"
