@@ -12,10 +12,11 @@ import pytest
 from joserfc.jwk import ECKey
 
 from splice.cli.outcomes import FAILED, OK, USAGE
+from support.warm import warm_python
 
 
 def run(*words: str, password: str = "") -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "splice.cli", "auth", *words]
+    command = [warm_python(), "-m", "splice.cli", "auth", *words]
     return subprocess.run(command, input=password, capture_output=True, text=True, timeout=30, check=False)
 
 

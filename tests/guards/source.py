@@ -5,7 +5,7 @@ import io
 import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -79,8 +79,13 @@ class Source:
             if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
                 yield Prose(node.value, node.lineno, node.end_lineno or node.lineno)
 
-    def imports(self) -> Iterator[Import]:
-        yield from _imports(self.tree.body, typing_only=False, local=False)
+    @cached_property
+    def _found(self) -> list[Import]:
+        return list(_imports(self.tree.body, typing_only=False, local=False))
+
+    def imports(self) -> list[Import]:
+        """Find all imports, wherever they stand."""
+        return self._found
 
     def functions(self) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
         for node in ast.walk(self.tree):
@@ -88,8 +93,9 @@ class Source:
                 yield node
 
 
+@cache
 def sources() -> list[Source]:
-    """Every Python file of the package."""
+    """Every Python file of the package: the same objects for all guards, as reading them takes a second."""
     return [Source(path) for path in sorted(PACKAGE.rglob("*.py"))]
 
 
