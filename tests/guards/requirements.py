@@ -7,6 +7,7 @@ import ast
 import re
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -63,13 +64,16 @@ def named_in(path: Path) -> Iterator[Named]:
                 yield Named(number, where, node.lineno, inside.get(id(node)))
 
 
-NAMED = [each for path in sorted(TESTS.rglob("test_*.py")) for each in named_in(path)]
+@cache
+def named() -> list[Named]:
+    """Find all of them. It takes a second or two."""
+    return [each for path in sorted(TESTS.rglob("test_*.py")) for each in named_in(path)]
 
 
 def page() -> str:
     """Write the page."""
     tests: dict[str, list[str]] = {}
-    for each in NAMED:
+    for each in named():
         name = each.path if each.test is None else f"{each.path}::{each.test}"
         if name not in tests.setdefault(each.number, []):
             tests[each.number].append(name)
