@@ -5,7 +5,8 @@ import logging
 import pytest
 
 from splice.auth.guard import refused
-from splice.auth.guard.refused import TOLD, Refusals, Refused
+from splice.auth.guard.refused import TOLD, Refusals
+from splice.auth.signed import Refused
 
 
 def test_a_reason_shows_what_a_token_says_escaped_and_cut() -> None:

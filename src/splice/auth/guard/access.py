@@ -38,7 +38,7 @@ _LISTS = {
 def limited(options: Mapping[str, Any]) -> Callable[[Any, Answer], Awaitable[Any]]:
     """Check who may use a feature, and give the middleware that sees to it. Raises `TypeError` and `ValueError`."""
     scopes: Any = options.get("scopes", ())
-    if not isinstance(scopes, (list, tuple, set, frozenset)) or not all(map(_is_scope, cast("Iterable[Any]", scopes))):
+    if not isinstance(scopes, (list, tuple, set, frozenset)) or not all(map(is_scope, cast("Iterable[Any]", scopes))):
         raise TypeError(f"scopes= takes a list of scopes such as ['read'], without blanks and quotes, not {scopes!r}")
     visible = options.get("visible", bool)
     if not callable(visible) or inspect.iscoroutinefunction(visible):
@@ -56,7 +56,8 @@ def scopes_of(service: Any, first: Iterable[str]) -> list[str]:
     )
 
 
-def _is_scope(text: Any) -> bool:
+def is_scope(text: Any) -> bool:
+    """Tell whether something is a scope (RFC 6749 section 3.3)."""
     return isinstance(text, str) and _SCOPE.fullmatch(text) is not None
 
 

@@ -19,12 +19,13 @@ from typing import Annotated, Any, Protocol, TypeAlias, TypedDict, Unpack, cast
 
 import msgspec
 
-from splice.auth.guard.access import scopes_of
+from splice.auth.guard.access import is_scope, scopes_of
 from splice.auth.guard.challenges import Fields, Forbidden, Unauthorized, Unavailable, asked, challenge, words
 from splice.auth.guard.places import Places, fields
 from splice.auth.guard.proofs import Proofs, bound_to
-from splice.auth.guard.refused import Refusals, Refused
+from splice.auth.guard.refused import Refusals
 from splice.auth.guard.streams import Stay
+from splice.auth.signed import Refused
 from splice.errors import InternalError, InvalidRequest
 from splice.protocol.uri import is_web
 from splice.rules.http.origins import Refusal
@@ -38,7 +39,6 @@ RETRY_SECONDS = 5
 """When a caller may try again whose token could not be checked."""
 
 _TOKEN = re.compile(r"[A-Za-z0-9._~+/-]+=*")
-_SCOPE = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+")
 _DOCUMENT_HEADERS = (
     (b"access-control-allow-origin", b"*"),
     (b"access-control-allow-headers", b"*"),
@@ -66,7 +66,7 @@ def _list(what: str, fits: Callable[[Any], object]) -> Option:
 
 _URL = Option(str, "a URL such as 'https://shop.example/mcp'", is_web)
 _URLS = _list("a list of URLs such as ['https://login.example']", is_web)
-_SCOPES = _list("a list of scopes such as ['read'], without blanks and quotes", _SCOPE.fullmatch)
+_SCOPES = _list("a list of scopes such as ['read'], without blanks and quotes", is_scope)
 
 
 class AuthOptions(TypedDict, total=False):

@@ -14,10 +14,11 @@ from splice.auth.errors import AuthorizationFailed
 from splice.auth.fetcher import Fetcher
 from splice.auth.guard.challenges import Unavailable
 from splice.auth.guard.claims import audiences, number, texts, words
-from splice.auth.guard.refused import Refusals, Refused
+from splice.auth.guard.refused import Refusals
 from splice.auth.guard.remembered import Remembered
 from splice.auth.login.steps import HTTP, HTTPReply
 from splice.auth.login.urls import parts_of, shown
+from splice.auth.signed import Refused
 from splice.errors import ConnectionClosed
 from splice.rules.http.origins import is_loopback
 from splice.rules.options import Option, checked, option_table

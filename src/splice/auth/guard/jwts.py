@@ -20,10 +20,10 @@ from splice.auth.guard.published import (
     KeysOfFunction,
     PublishedKeys,
 )
-from splice.auth.guard.refused import Refusals, Refused
+from splice.auth.guard.refused import Refusals
 from splice.auth.guard.remembered import Remembered
-from splice.auth.guard.signed import claims_by, header_of
 from splice.auth.publickeys import ALGORITHMS, GivenKeysOrOne
+from splice.auth.signed import Refused, claims_by, header_of
 from splice.rules.options import Option, checked, option_table
 from splice.rules.principal import Principal
 

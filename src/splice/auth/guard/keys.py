@@ -13,7 +13,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from splice.auth.guard.refused import Refusals, Refused
+from splice.auth.guard.refused import Refusals
+from splice.auth.signed import Refused
 from splice.rules.http.headers import check_header
 from splice.rules.principal import Principal
 

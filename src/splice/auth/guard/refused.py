@@ -3,21 +3,14 @@
 import logging
 from time import monotonic
 
+from splice.auth.signed import Refused
+
 TOLD = 3
 """How many tokens that are refused for one reason are told as warnings within a minute; the others are INFO."""
 
 SECONDS = 60.0
 
 log = logging.getLogger("splice.auth")
-
-
-class Refused(Exception):
-    """Why a token is not good: a constant, with `%` where what the token says belongs, which is escaped and cut."""
-
-    def __init__(self, reason: str, *said: object) -> None:
-        super().__init__(reason % said)
-        self.reason = reason
-        """The constant. There are as many as are written in this package, so counting them takes no more memory."""
 
 
 class Refusals:

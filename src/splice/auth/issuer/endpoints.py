@@ -16,7 +16,7 @@ from splice.auth.issuer.policy import Policy
 from splice.auth.issuer.proofs import Proofs
 from splice.auth.issuer.refused import Refused
 from splice.auth.issuer.tokens import AccessTokens
-from splice.auth.issuer.web import Answer, Request, as_json
+from splice.auth.issuer.web import Answer, Request, Route, as_json
 
 AUTHORIZE, TOKEN, REGISTER, REVOKE, INTROSPECT = "/authorize", "/token", "/register", "/revoke", "/introspect"
 DEVICE_AUTHORIZATION = "/device_authorization"
@@ -54,6 +54,22 @@ class Endpoints:
             "client_credentials": self._by_itself,
             **more,
         }
+
+    def routes(self) -> dict[str, Route]:
+        """Lay out the paths that all authorization servers have."""
+        policy, metadata = self._parts.policy, Route({"GET": self.metadata}, is_open=True)
+        path = policy.path("")
+        routes = {
+            f"/.well-known/oauth-authorization-server{path}": metadata,
+            f"/.well-known/openid-configuration{path}": metadata,
+            f"{path}/.well-known/openid-configuration": metadata,
+            policy.path(JWKS): Route({"GET": self.jwks}, is_open=True),
+            policy.path(TOKEN): Route({"POST": self.token}, is_open=True),
+            policy.path(REVOKE): Route({"POST": self.revoke}, is_open=True),
+        }
+        if self._registers:
+            routes[policy.path(REGISTER)] = Route({"POST": self.register}, is_open=True)
+        return routes
 
     async def metadata(self, _: Request) -> Answer:
         """Say where everything is, and what it can do."""

@@ -173,12 +173,7 @@ class LocalAuthorizationServer(Issuer):
             method=method,
             secret=None if secret is None else digest(secret),
             jwks=None if jwks is None else read_public(jwks),
-            grants=(
-                *(("authorization_code",) if redirect_uris else ()),
-                *(("client_credentials",) if method != "none" else ()),
-                "refresh_token",
-                DEVICE_CODE,
-            ),
+            grants=_grants_of(method, has_pages=bool(redirect_uris)),
             scopes=None if scopes is None else self._checked_scopes(scopes),
         )
         try:
@@ -232,7 +227,7 @@ class LocalAuthorizationServer(Issuer):
         registers = options.get("registration", self._is_local)
         programs = Endpoints(parts, {DEVICE_CODE: devices.redeem}, access_seconds=access_seconds, registers=registers)
         browsers = Authorization(policy, records, self._clients, grants, signing_in, options.get("auto_approve"))
-        return _table(policy, programs, browsers, devices, registers=registers), tokens
+        return _table(policy, programs, browsers, devices), tokens
 
     async def _has_user(self, terms: Terms) -> bool:
         if terms.user == self._options.get("auto_approve"):
@@ -241,27 +236,21 @@ class LocalAuthorizationServer(Issuer):
         return mark is not None and hmac.compare_digest(mark, terms.mark or "")
 
 
-def _table(
-    policy: Policy, programs: Endpoints, browsers: Authorization, devices: Devices, *, registers: bool
-) -> dict[str, Route]:
+def _grants_of(method: str, *, has_pages: bool) -> tuple[str, ...]:
+    """Choose what a client may ask for: with a place for users to come back to, and with a way to prove itself."""
+    by_user = ("authorization_code",) if has_pages else ()
+    by_itself = ("client_credentials",) if method != "none" else ()
+    return (*by_user, *by_itself, "refresh_token", DEVICE_CODE)
+
+
+def _table(policy: Policy, programs: Endpoints, browsers: Authorization, devices: Devices) -> dict[str, Route]:
     """Lay out the paths."""
-    parts = urlsplit(policy.issuer)
-    metadata = Route({"GET": programs.metadata}, is_open=True)
-    routes = {
-        f"/.well-known/oauth-authorization-server{parts.path}": metadata,
-        f"/.well-known/openid-configuration{parts.path}": metadata,
-        f"{parts.path}/.well-known/openid-configuration": metadata,
-        policy.path(endpoints.JWKS): Route({"GET": programs.jwks}, is_open=True),
-        policy.path(endpoints.TOKEN): Route({"POST": programs.token}, is_open=True),
-        policy.path(endpoints.REVOKE): Route({"POST": programs.revoke}, is_open=True),
+    return programs.routes() | {
         policy.path(endpoints.INTROSPECT): Route({"POST": programs.introspect}),
         policy.path(endpoints.DEVICE_AUTHORIZATION): Route({"POST": devices.start}, is_open=True),
         policy.path(endpoints.AUTHORIZE): Route({"GET": browsers.show, "POST": browsers.answer}),
         policy.path(DEVICE): Route({"GET": devices.show, "POST": devices.answer}),
     }
-    if registers:
-        routes[policy.path(endpoints.REGISTER)] = Route({"POST": programs.register}, is_open=True)
-    return routes
 
 
 def _checked_uri(uri: str) -> str:

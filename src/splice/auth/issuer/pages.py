@@ -120,6 +120,14 @@ class Form(Struct, frozen=True):
     leads_to: str | None = None
 
 
+def _filled(form: Form, fields: list[HTML], wrong: str | None, *, value: str, label: str) -> HTML:
+    """Write a form of fields with one button, below what was wrong the last time."""
+    if wrong is not None:
+        fields = [fill("""<p class="note bad" role="alert">{wrong}</p>""", wrong=wrong), *fields]
+    button = fill(_BUTTON, kind=" primary", value=value, label=label)
+    return fill(_FORM, token=form.token, fields=_joined(fields), buttons=button)
+
+
 def login_page(form: Form, *, server: str, wrong: str | None = None, user: str = "", status: int = 200) -> Answer:
     """Ask for a name and a password. `wrong` says why the last ones were not taken."""
     named = fill("""autocomplete="username" autocapitalize="none" spellcheck="false" value="{user}" """, user=user)
@@ -129,14 +137,7 @@ def login_page(form: Form, *, server: str, wrong: str | None = None, user: str =
         fill(_FIELD, label="Name", name="user", attributes=HTML(f"{named}maxlength=100{name_focus}")),
         fill(_FIELD, label="Password", name="password", attributes=HTML(typed + password_focus)),
     ]
-    if wrong is not None:
-        fields.insert(0, fill("""<p class="note bad" role="alert">{wrong}</p>""", wrong=wrong))
-    content = fill(
-        _FORM,
-        token=form.token,
-        fields=_joined(fields),
-        buttons=fill(_BUTTON, kind=" primary", value="login", label="Sign in"),
-    )
+    content = _filled(form, fields, wrong, value="login", label="Sign in")
     return page("Sign in", content, under=f"at {server}", status=status, headers=form.headers, leads_to=form.leads_to)
 
 
@@ -238,12 +239,5 @@ def code_page(form: Form, *, code: str = "", wrong: str | None = None, status: i
     """Ask for the code that a device shows."""
     shown = fill("""class="code" autocomplete="off" autocapitalize="characters" value="{code}" """, code=code)
     fields = [fill(_FIELD, label="Code", name="user_code", attributes=HTML(f"{shown}maxlength=20 autofocus"))]
-    if wrong is not None:
-        fields.insert(0, fill("""<p class="note bad" role="alert">{wrong}</p>""", wrong=wrong))
-    content = fill(
-        _FORM,
-        token=form.token,
-        fields=_joined(fields),
-        buttons=fill(_BUTTON, kind=" primary", value="code", label="Continue"),
-    )
+    content = _filled(form, fields, wrong, value="code", label="Continue")
     return page("Connect a device", content, under="Enter the code that it shows", status=status, headers=form.headers)

@@ -8,39 +8,18 @@ import hashlib
 import hmac
 import time
 from collections.abc import Callable
-from typing import Any, cast
-from urllib.parse import urlsplit
-
-import msgspec
-from joserfc import jws, jwt
-from joserfc.errors import JoseError
-from joserfc.jwk import ECKey, OKPKey
-from msgspec import Struct
 
 from splice.auth.issuer.refused import Refused
 from splice.auth.issuer.store import Records, digest
 from splice.auth.issuer.web import Request
+from splice.auth.proofs import PROOF_SECONDS, checked_proof
+from splice.auth.signed import Refused as NoProof
 
-ALGORITHMS = ("ES256", "EdDSA")
-PROOF_SECONDS = 300.0
-"""How far the clock of a client may be away, and how long a proof may have been on its way."""
-
+ALGORITHMS = ("ES256", "Ed25519", "EdDSA")
 PROOF_RATE, PROOF_BURST = 50.0, 1000.0
 """How many proofs a second are taken, and how many at once after a pause: anybody can make them, and each is kept."""
 
 NONCE_SECONDS = 300
-MAX_PROOF_CHARS = 4096
-
-_KINDS: dict[Any, type[ECKey | OKPKey]] = {"EC": ECKey, "OKP": OKPKey}
-_REGISTRY = jws.JWSRegistry(algorithms=list(ALGORITHMS))
-
-
-class _Claims(Struct):
-    jti: str
-    htm: str
-    htu: str
-    iat: float
-    nonce: str | None = None
 
 
 class Proofs:
@@ -59,12 +38,11 @@ class Proofs:
         proof = request.header("dpop")
         if proof is None:
             return None
-        claims, thumbprint = _read(proof)
-        if claims.htm != request.method or _plain(claims.htu) != _plain(url):
-            raise _bad("it is for another method or address")
-        if not abs(self._clock() - claims.iat) <= PROOF_SECONDS:
-            raise _bad("it is too old, or from the future: check the clock")
-        if self._wants_nonce and not self._is_nonce(claims.nonce or ""):
+        try:
+            claims, thumbprint = checked_proof(proof, request.method, [url], self._clock(), ALGORITHMS)
+        except NoProof as error:
+            raise _bad(str(error)) from None
+        if self._wants_nonce and not self._is_nonce(claims.nonce):
             headers = [("dpop-nonce", self.nonce())]
             raise Refused("use_dpop_nonce", "The proof needs the nonce in DPoP-Nonce", headers=headers)
         if await self._records.wait("proofs", rate=PROOF_RATE, burst=PROOF_BURST):
@@ -84,33 +62,6 @@ class Proofs:
         number = int(self._clock() // NONCE_SECONDS)
         told = nonce.encode(errors="surrogatepass")
         return any(hmac.compare_digest(self._nonce(each).encode(), told) for each in (number, number - 1))
-
-
-def _read(proof: str) -> tuple[_Claims, str]:
-    """Read a proof and check its signature by the key in it. Raises `Refused`."""
-    if len(proof) > MAX_PROOF_CHARS:
-        raise _bad(f"it has more than {MAX_PROOF_CHARS} characters")
-    try:
-        header = jws.extract_compact(proof.encode("ascii")).headers()
-        jwk: Any = header.get("jwk")
-        if header.get("typ") != "dpop+jwt" or header.get("alg") not in ALGORITHMS or not isinstance(jwk, dict):
-            raise _bad(f"its header must have typ dpop+jwt, an alg of {', '.join(ALGORITHMS)}, and the jwk")
-        if "d" in jwk:
-            raise _bad("it publishes a private key: make a new one")
-        key = _KINDS[jwk["kty"]].import_key(cast("dict[str, Any]", jwk))
-        claims = msgspec.convert(jwt.decode(proof, key, registry=_REGISTRY).claims, _Claims)
-        return claims, key.thumbprint()
-    except (JoseError, ValueError, TypeError, KeyError, RecursionError):
-        raise _bad("it is not a JWT with jti, htm, htu, iat and a signature by the key in it") from None
-
-
-def _plain(url: str) -> tuple[str, str, str]:
-    """Return what counts of an address: not its query, nor its fragment."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return "", "", ""
-    return parts.scheme.lower(), parts.netloc.lower(), parts.path or "/"
 
 
 def _bad(why: str) -> Refused:

@@ -157,7 +157,7 @@ class OAuthProxy(Issuer):
         )
         registers = options.get("registration", True)
         programs = _Programs(parts, {}, access_seconds=access_seconds, registers=registers)
-        return _table(policy, programs, self._passing(parts, keys), registers=registers), tokens
+        return _table(policy, programs, self._passing(parts, keys)), tokens
 
     def _passing(self, parts: Parts, keys: Keys) -> Passing:
         """Make what users see."""
@@ -209,20 +209,9 @@ class _Programs(Endpoints):
         return {name: value for name, value in super().described().items() if not name.startswith("introspection")}
 
 
-def _table(policy: Policy, programs: Endpoints, browsers: Passing, *, registers: bool) -> dict[str, Route]:
+def _table(policy: Policy, programs: Endpoints, browsers: Passing) -> dict[str, Route]:
     """Lay out the paths."""
-    path = urlsplit(policy.issuer).path
-    metadata = Route({"GET": programs.metadata}, is_open=True)
-    routes = {
-        f"/.well-known/oauth-authorization-server{path}": metadata,
-        f"/.well-known/openid-configuration{path}": metadata,
-        f"{path}/.well-known/openid-configuration": metadata,
-        policy.path(endpoints.JWKS): Route({"GET": programs.jwks}, is_open=True),
-        policy.path(endpoints.TOKEN): Route({"POST": programs.token}, is_open=True),
-        policy.path(endpoints.REVOKE): Route({"POST": programs.revoke}, is_open=True),
+    return programs.routes() | {
         policy.path(endpoints.AUTHORIZE): Route({"GET": browsers.show, "POST": browsers.answer}),
         policy.path(CALLBACK): Route({"GET": browsers.back}),
     }
-    if registers:
-        routes[policy.path(endpoints.REGISTER)] = Route({"POST": programs.register}, is_open=True)
-    return routes

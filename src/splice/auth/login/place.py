@@ -5,9 +5,8 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization#can
 
 from urllib.parse import urlsplit
 
+from splice.auth.login.urls import DEFAULT_PORTS
 from splice.protocol.uri import shown_url
-
-_DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 class Place:
@@ -21,7 +20,7 @@ class Place:
         self.host = host
         """Its host."""
         shown = f"[{host}]" if ":" in host else host
-        netloc = shown if port == _DEFAULT_PORTS.get(scheme) else f"{shown}:{port}"
+        netloc = shown if port == DEFAULT_PORTS.get(scheme) else f"{shown}:{port}"
         path = "" if parts.path == "/" else parts.path
         self.url = parts._replace(scheme=scheme, netloc=netloc, path=path, fragment="").geturl()
         """Its URL in the one form that it is kept under: without user and fragment, the host in lower case."""
@@ -39,4 +38,4 @@ class Place:
 
 def _origin(url: str) -> tuple[str, str, int | None]:
     parts = urlsplit(url)
-    return parts.scheme, parts.hostname or "", parts.port or _DEFAULT_PORTS.get(parts.scheme)
+    return parts.scheme, parts.hostname or "", parts.port or DEFAULT_PORTS.get(parts.scheme)

@@ -18,7 +18,7 @@ MAX_SHOWN = 200
 
 _ALLOWED = re.compile(r"[A-Za-z0-9._~:/?\[\]@!$&'()*+,;=%-]+")
 _CODE = re.compile(r"[ !#-\[\]-~]{1,100}")  # RFC 6749, section 5.2
-_DEFAULT_PORTS = {"https": 443, "http": 80}
+DEFAULT_PORTS = {"https": 443, "http": 80}
 
 
 def shown(text: str) -> str:
@@ -59,7 +59,7 @@ def origin_of(parts: SplitResult) -> str:
     """Write scheme, host and port, the port only where it is not the usual one."""
     port = parts.port
     host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
-    return f"{parts.scheme}://{host}" + (f":{port}" if port not in (None, _DEFAULT_PORTS[parts.scheme]) else "")
+    return f"{parts.scheme}://{host}" + (f":{port}" if port not in (None, DEFAULT_PORTS[parts.scheme]) else "")
 
 
 def covers(resource: str, url: str) -> bool:

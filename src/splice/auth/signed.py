@@ -12,10 +12,18 @@ import msgspec
 from joserfc.errors import JoseError, SecurityWarning
 from joserfc.jws import JWSRegistry, deserialize_compact
 
-from splice.auth.guard.refused import Refused
 from splice.auth.publickeys import Key
 
 MAX_HEADER = 8192
+
+
+class Refused(Exception):
+    """Why a token is not good: a constant, with `%` where what the token says belongs, which is escaped and cut."""
+
+    def __init__(self, reason: str, *said: object) -> None:
+        super().__init__(reason % said)
+        self.reason = reason
+        """The constant. There are as many as are written in this package, so counting them takes no more memory."""
 
 
 def header_of(token: str) -> dict[str, Any]:
