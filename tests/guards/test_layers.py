@@ -23,11 +23,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     "host": BELOW_BOTH_ENDS | {"types", "server", "client"},
     "inspector": BELOW_BOTH_ENDS | {"types", "server", "client", "host"},
     "cli": BELOW_BOTH_ENDS | {"types", "server", "client", "host", "inspector"},
-    "servers": {"types"},
+    "servers": {"types", "auth"},
     "limits": {"stores"},
     "types": {"protocol"},
 }
-"""What each layer may import besides itself. `servers` and `limits` have the public names only."""
+"""What each layer may import besides itself. `servers` and `limits` have the public names only; so `splice.auth` stands for its public ones."""
 
 SEAM = {"splice.stores.base", "splice.stores.memory"}
 """What servers and transports see of the stores: they are given any other one."""

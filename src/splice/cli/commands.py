@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "demo": "Show what Splice does: a server, a client, both eras, stdio and HTTP.",
     "run": "Run the server in a Python file, on stdin and stdout or as a web server.",
+    "serve": "Run a reference server: files, git, databases, memory and more.",
     "list": "List what a server offers.",
     "call": "Call a tool.",
     "read": "Read a resource.",

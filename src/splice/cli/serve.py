@@ -1,0 +1,43 @@
+"""`splice serve NAME`: run a reference server. Its own command reads the rest of the line."""
+
+from importlib import import_module
+
+import click
+
+from splice.cli.outcomes import OK, USAGE, Stop
+from splice.cli.text import listed
+from splice.schema.schemas import meant
+
+SERVERS: dict[str, str] = {}
+
+HELP = f"""Usage: splice serve NAME [SETTINGS]
+
+Run a reference server, on stdin and stdout or with --http.
+
+Servers:
+{chr(10).join(f"  {name:<21}{summary}" for name, summary in SERVERS.items())}
+
+`splice serve NAME --help` tells its settings; `splice serve NAME --print-config` prints the entry for a host's file.
+"""
+
+
+def _complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    del parameter
+    return [] if context.params.get("words") else [name for name in SERVERS if name.startswith(incomplete)]
+
+
+@click.command(context_settings={"ignore_unknown_options": True, "help_option_names": []})
+@click.argument("words", nargs=-1, type=click.UNPROCESSED, shell_complete=_complete)
+def command(words: tuple[str, ...]) -> int:
+    """Run a reference server. Raises `Stop`, and `SystemExit` as the server's own command does."""
+    match words:
+        case [name, *rest] if name in SERVERS:
+            status: int = import_module(f"splice.servers.{name.replace('-', '_')}.__main__").COMMAND.main(rest)
+            return status
+        case ["--help" | "-h", *_]:
+            print(HELP, end="")
+            return OK
+        case [name, *_]:
+            raise Stop(USAGE, listed(f"there is no reference server {name!r}{meant(name, SERVERS)}", SERVERS))
+        case _:
+            raise Stop(USAGE, listed("name a reference server", SERVERS))

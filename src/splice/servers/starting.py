@@ -1,0 +1,145 @@
+"""How a reference server is started: its settings, where it listens, and its entry for a host's file.
+
+A setting comes from its flag, or from the environment variable that `--help` names, or it is the default. The module
+with the server itself is imported when it is to run, so that `--help` and a wrong setting are answered at once.
+"""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from splice import Server
+
+FAILED = 1
+"""The exit status of a server that could not start; a wrong setting is 2, as everywhere."""
+
+_YES = {"1", "true", "yes", "on"}
+_NO = {"0", "false", "no", "off", ""}
+_LISTENING = ("http", "host", "port", "path", "allowed_hosts")
+
+
+class Setting(NamedTuple):
+    """A setting, and how it is read from the environment."""
+
+    action: argparse.Action
+    names: tuple[str, ...]
+    many: bool
+
+    def read(self, text: str) -> Any:
+        """Read what stands in the environment. Raises `ValueError`."""
+        if self.action.nargs == 0:
+            if text.lower() not in _YES | _NO:
+                raise ValueError("it is 1 or 0")
+            return text.lower() in _YES
+        return [self._value(part) for part in text.split(os.pathsep)] if self.many else self._value(text)
+
+    def _value(self, text: str) -> Any:
+        convert: Callable[[str], Any] = self.action.type if callable(self.action.type) else str
+        value = convert(text)
+        if self.action.choices is not None and value not in self.action.choices:
+            raise ValueError(f"it is one of {', '.join(map(str, self.action.choices))}")
+        return value
+
+
+class Command(argparse.ArgumentParser):
+    """The command of one server. `make` names the function that makes it, as ``module:function``.
+
+    `make` is called with the settings by name. It raises `ValueError` for one that is wrong.
+    """
+
+    def __init__(self, name: str, summary: str, make: str) -> None:
+        super().__init__(
+            prog=f"splice serve {name}", description=summary, allow_abbrev=False, argument_default=argparse.SUPPRESS
+        )
+        self.name = name
+        self.summary = summary
+        self._make = make
+        self._settings: list[Setting] = []
+        group = self.add_argument_group("how it is reached")
+        group.add_argument("--http", action="store_true", help="serve HTTP instead of stdin and stdout")
+        group.add_argument("--host", help="where to listen (127.0.0.1)")
+        group.add_argument("--port", type=int, help="0: any free one (8000)")
+        group.add_argument("--path", help="the MCP endpoint's path (/mcp)")
+        group.add_argument(
+            "--allowed-host",
+            dest="allowed_hosts",
+            action="append",
+            metavar="NAME",
+            help="a Host header to accept; needed beyond this machine; repeatable",
+        )
+        group.add_argument("--print-config", action="store_true", help="print the entry for a host's .mcp.json and end")
+
+    def setting(self, *flags: str, env: Sequence[str] = (), **options: Any) -> None:
+        """Add a setting: the arguments of `add_argument`, and further names that it has in the environment.
+
+        ``--read-only`` of the server ``git`` is ``SPLICE_GIT_READ_ONLY`` there; a list is separated as in PATH.
+        """
+        words = (self.name, flags[-1].removeprefix("--"))
+        names = ("_".join(("SPLICE", *words)).upper().replace("-", "_"), *env)
+        options["help"] = f"{options['help']} [{', '.join(names)}]"
+        many = options.get("action") == "append" or options.get("nargs") in {"*", "+"}
+        self._settings.append(Setting(self.add_argument(*flags, **options), names, many))
+
+    def main(self, words: Sequence[str] | None = None) -> int:
+        """Run the server until its client leaves; return the exit status. Raises `SystemExit` for a wrong setting."""
+        words = sys.argv[1:] if words is None else list(words)
+        given = vars(self.parse_args(words))
+        if given.pop("print_config", False):
+            sys.stdout.write(self.entry(words, given) + "\n")
+            return 0
+        listen = {name: given.pop(name) for name in _LISTENING if name in given}
+        http = listen.pop("http", False)
+        if listen and not http:
+            self.error(f"--{next(iter(listen)).replace('_', '-').removesuffix('s')} needs --http")
+        server = self._made({**self._environment(), **given})
+        try:
+            server.run("http" if http else "stdio", **listen)
+        except ValueError as error:
+            self.error(str(error))
+        except OSError as error:
+            self.exit(FAILED, f"{self.prog}: {error.strerror or error}\n")
+        return 0
+
+    def entry(self, words: Sequence[str], given: dict[str, Any]) -> str:
+        """Write the JSON that a host's configuration file wants, with the same settings."""
+        kept = [word for word in words if word != "--print-config"]
+        entry: dict[str, Any] = {
+            "command": sys.executable,
+            "args": ["-m", f"splice.servers.{self.name.replace('-', '_')}", *kept],
+        }
+        if given.get("http"):
+            host, port, path = given.get("host", "127.0.0.1"), given.get("port", 8000), given.get("path", "/mcp")
+            entry = {"type": "http", "url": f"http://{host}:{port}{path}"}
+        return json.dumps({"mcpServers": {self.name: entry}}, indent=2)
+
+    def _environment(self) -> dict[str, Any]:
+        """Read the settings that stand in the environment."""
+        return {
+            setting.action.dest: self._read(setting, name)
+            for setting in self._settings
+            for name in setting.names[::-1]
+            if name in os.environ
+        }
+
+    def _read(self, setting: "Setting", name: str) -> Any:
+        text = os.environ[name]
+        try:
+            return setting.read(text)
+        except (ValueError, argparse.ArgumentTypeError) as error:
+            self.error(f"{name} is {text!r}: {error}")
+
+    def _made(self, settings: dict[str, Any]) -> Server:
+        module, _, function = self._make.partition(":")
+        try:
+            server: Server = getattr(import_module(module), function)(**settings)
+        except ModuleNotFoundError as error:
+            if (error.name or "").partition(".")[0] == "splice":
+                raise
+            self.exit(FAILED, f"{self.prog} needs {error.name}: pip install 'splice[{self.name}]'\n")
+        except ValueError as error:
+            self.error(str(error))
+        return server
