@@ -1,6 +1,7 @@
 """Runs `async def` tests: each on a loop of its own, each bounded. Refuses names that no two processes share."""
 
 import asyncio
+import gc
 import inspect
 import os
 import signal
@@ -40,3 +41,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     moving = next((item.nodeid for item in items if " at 0x" in item.nodeid), None)
     if moving is not None:
         raise pytest.UsageError(f"{moving} is named by a memory address: give its parameters ids=")
+
+
+def pytest_collection_finish() -> None:
+    """Let the garbage collector pass over the collected tests, or it looks at thousands of them in every test."""
+    gc.freeze()

@@ -232,7 +232,7 @@ PAIRS = {
     "modern": (LATEST_MODERN, LATEST_MODERN),
     "both": (LATEST_HANDSHAKE, LATEST_MODERN),
 }
-EXAMPLES = {"memory": (40, 30), "joined": (40, 30), "http": (10, 25), "stdio": (2, 40)}
+EXAMPLES = {"memory": (25, 30), "joined": (25, 30), "http": (6, 25), "stdio": (2, 40)}
 """How many histories, and how long they may be."""
 
 

@@ -64,18 +64,29 @@ class Source:
         return ast.parse(self.text, filename=str(self.path))
 
     @cached_property
+    def tokens(self) -> list[tokenize.TokenInfo]:
+        return list(tokenize.generate_tokens(io.StringIO(self.text).readline))
+
+    @cached_property
+    def nodes(self) -> list[ast.AST]:
+        """Every node of the tree: walking it anew for each guard takes longer than the guards."""
+        return list(ast.walk(self.tree))
+
+    @cached_property
     def code_lines(self) -> int:
         """How many lines hold code: not blank, not comment, not documentation."""
         silent = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
-        tokens = tokenize.generate_tokens(io.StringIO(self.text).readline)
         code = {
-            line for token in tokens if token.type not in silent for line in range(token.start[0], token.end[0] + 1)
+            line
+            for token in self.tokens
+            if token.type not in silent
+            for line in range(token.start[0], token.end[0] + 1)
         }
         return len(code - {line for node in self.documentation() for line in range(node.lineno, node.last + 1)})
 
     def documentation(self) -> Iterator[Prose]:
         """Find the strings that are statements of their own: docstrings, and the ones below attributes."""
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
                 yield Prose(node.value, node.lineno, node.end_lineno or node.lineno)
 
@@ -88,7 +99,7 @@ class Source:
         return self._found
 
     def functions(self) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 yield node
 

@@ -2,9 +2,7 @@
 
 import ast
 
-import pytest
-
-from guards.source import Source, sources
+from guards.source import sources
 
 FILE_LINES = 400
 FUNCTION_LINES = 40
@@ -46,25 +44,30 @@ def complexity(function: Function) -> int:
     return forks
 
 
-@pytest.mark.parametrize("source", TREE, ids=lambda source: source.name)
-def test_a_file_stays_readable(source: Source) -> None:
-    assert len(source.text.splitlines()) <= FILE_LINES
+def parameters(function: Function) -> int:
+    return len(function.args.posonlyargs + function.args.args + function.args.kwonlyargs) - 1
 
 
-@pytest.mark.parametrize("source", TREE, ids=lambda source: source.name)
-def test_functions_stay_short_and_simple(source: Source) -> None:
-    for function in source.functions():
-        where = f"{source.name}:{function.lineno} {function.name}"
-        assert lines(function) <= FUNCTION_LINES, f"{where} has {lines(function)} lines"
-        assert complexity(function) <= COMPLEXITY, f"{where} has complexity {complexity(function)}"
+FUNCTIONS = {
+    f"{source.name}:{function.lineno} {function.name}": function for source in TREE for function in source.functions()
+}
 
 
-@pytest.mark.parametrize("source", TREE, ids=lambda source: source.name)
-def test_constructors_ask_for_little(source: Source) -> None:
-    for function in source.functions():
-        if function.name == "__init__":
-            found = len(function.args.posonlyargs + function.args.args + function.args.kwonlyargs) - 1
-            assert found <= CONSTRUCTOR_PARAMETERS, f"{source.name}:{function.lineno} takes {found}"
+def test_a_file_stays_readable() -> None:
+    assert {source.name for source in TREE if len(source.text.splitlines()) > FILE_LINES} == set()
+
+
+def test_functions_stay_short() -> None:
+    assert {where for where, function in FUNCTIONS.items() if lines(function) > FUNCTION_LINES} == set()
+
+
+def test_functions_stay_simple() -> None:
+    assert {where for where, function in FUNCTIONS.items() if complexity(function) > COMPLEXITY} == set()
+
+
+def test_constructors_ask_for_little() -> None:
+    constructors = {where: function for where, function in FUNCTIONS.items() if function.name == "__init__"}
+    assert {where for where, each in constructors.items() if parameters(each) > CONSTRUCTOR_PARAMETERS} == set()
 
 
 def test_the_core_stays_small() -> None:

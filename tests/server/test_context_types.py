@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+ROOT = Path(__file__).parents[2]
+"""Where mypy keeps what it knows of Splice already: without it the check takes four times as long."""
+
 PROGRAM = """\
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -107,13 +110,7 @@ def program(tmp_path: Path) -> Path:
 
 def test_mypy_finds_what_is_wrong_and_nothing_else(program: Path) -> None:
     command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--hide-error-context"]
-    done = subprocess.run(
-        [*command, "--cache-dir", program.parent / "cache", program],
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    done = subprocess.run([*command, program], check=False, capture_output=True, text=True, timeout=120, cwd=ROOT)
     lines = [line for line in done.stdout.splitlines() if ": error: " in line]
     assert {int(line.split(":")[1]) for line in lines} == WRONG, done.stdout
 

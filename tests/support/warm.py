@@ -124,21 +124,25 @@ class Warm:
 
     def _fork(self) -> Job | None:
         link, _ = self._listener.accept()
-        head, streams, _, _ = socket.recv_fds(link, 4, 3)
-        if len(streams) < 3:
+        streams: list[int] = []
+        size, job = 1, b""
+        with contextlib.suppress(OSError):
+            head, streams, _, _ = socket.recv_fds(link, 4, 3)
+            size = int.from_bytes(head, "big")
+            job = link.recv(size, socket.MSG_WAITALL)
+        if len(streams) < 3 or len(job) < size:  # the program was killed
+            for each in streams:
+                os.close(each)
             link.close()
             return None
-        size = int.from_bytes(head, "big")
-        job = b""
-        while len(job) < size:
-            job += link.recv(size - len(job))
         fork = os.fork()
         if not fork:
             self._become(streams)
             return Job(*marshal.loads(job))
         for each in streams:
             os.close(each)
-        link.sendall(fork.to_bytes(4, "big"))
+        with contextlib.suppress(OSError):  # the program was killed: its end of the link says so in a moment
+            link.sendall(fork.to_bytes(4, "big"))
         self._forks[fork] = link
         self._hear.register(link, selectors.EVENT_READ, fork)
         return None

@@ -17,7 +17,8 @@ Run a reference server, on stdin and stdout or with --http.
 Servers:
 {chr(10).join(f"  {name:<21}{summary}" for name, summary in SERVERS.items())}
 
-`splice serve NAME --help` tells its settings; `splice serve NAME --print-config` prints the entry for a host's file.
+`splice serve NAME --help` tells its settings; `splice serve NAME --print-config` prints the entry for a host's file;
+`splice serve NAME --debug` shows tracebacks.
 """
 
 

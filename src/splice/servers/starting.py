@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from splice import Server
 
@@ -71,6 +71,7 @@ class Command(argparse.ArgumentParser):
             metavar="NAME",
             help="a Host header to accept; needed beyond this machine; repeatable",
         )
+        self.add_argument("--debug", action="store_true", help="show tracebacks")
         group.add_argument("--print-config", action="store_true", help="print the entry for a host's .mcp.json and end")
 
     def setting(self, *flags: str, env: Sequence[str] = (), **options: Any) -> None:
@@ -92,16 +93,16 @@ class Command(argparse.ArgumentParser):
             sys.stdout.write(self.entry(words, given) + "\n")
             return 0
         listen = {name: given.pop(name) for name in _LISTENING if name in given}
-        http = listen.pop("http", False)
+        http, debug = listen.pop("http", False), given.pop("debug", False)
         if listen and not http:
             self.error(f"--{next(iter(listen)).replace('_', '-').removesuffix('s')} needs --http")
-        server = self._made({**self._environment(), **given})
+        settings = {**self._environment(), **given}
         try:
-            server.run("http" if http else "stdio", **listen)
-        except ValueError as error:
-            self.error(str(error))
-        except OSError as error:
-            self.exit(FAILED, f"{self.prog}: {error.strerror or error}\n")
+            self._made(settings).run("http" if http else "stdio", **listen)
+        except (ValueError, OSError) as error:
+            if debug:
+                raise
+            self._tell(error)
         return 0
 
     def entry(self, words: Sequence[str], given: dict[str, Any]) -> str:
@@ -140,6 +141,9 @@ class Command(argparse.ArgumentParser):
             if (error.name or "").partition(".")[0] == "splice":
                 raise
             self.exit(FAILED, f"{self.prog} needs {error.name}: pip install 'splice[{self.name}]'\n")
-        except ValueError as error:
-            self.error(str(error))
         return server
+
+    def _tell(self, error: ValueError | OSError) -> NoReturn:
+        if isinstance(error, OSError):
+            self.exit(FAILED, f"{self.prog}: {error.strerror or error}\n")
+        self.error(str(error))
