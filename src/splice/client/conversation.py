@@ -57,6 +57,7 @@ class Conversation:
         self._announcing: asyncio.Task[None] | None = None
         self._links: set[base.Link] = set()
         self._background = tasks.Background()
+        self.shows = questions.shows
         self._notices = notices.Notices(on_log, on_change, questions.chapters)
         self.calls = Calls(self._opening, questions, self.connection, self._renew)
         self.calls.cache.keeps, self.calls.retries = options.get("cache", True), options.get("retries", 0)

@@ -106,6 +106,7 @@ class Questions(Extension[Question]):
             _as_roots(roots)
         self._kinds = [kind for kind in _KINDS if options.get(kind.option) is not None]
         self.can = options.get("can") or ()
+        self.shows = options.get("on_elicit") if "elicitation.url" in self.can else None
         self._visits: dict[str, questions.ElicitParams] = {}
         self._on_elicit_complete = options.get("on_elicit_complete")
         ours = [Served(kind.row, partial(kind.answer, self, options.get(kind.option))) for kind in self._kinds]

@@ -106,8 +106,8 @@ class HTTPServer:
     """A server behind a URL. `headers` go out with every request, and to no other origin.
 
     `auth` gets the tokens for it: a token, a function that returns one, `def` or `async def`, or a policy such as
-    `splice.auth.OAuth()`. Its `Authorization` goes before one in `headers`. `max_message` is the size of the largest
-    message that it may answer with, in bytes.
+    `splice.auth.OAuth()`; a client that can show its user a page needs none. Its `Authorization` goes before one in
+    `headers`. `max_message` is the size of the largest message that it may answer with, in bytes.
     """
 
     kind = "http"
@@ -129,10 +129,12 @@ class HTTPServer:
         from splice.transports.http.link import HTTPLink  # noqa: PLC0415 - a stdio client loads no HTTP library
 
         link = HTTPLink(self.url, self.headers or {}, receiver, self.max_message)
-        if self.auth is not None:
+        shows = None if "authorization" in map(str.lower, self.headers or {}) else getattr(receiver, "shows", None)
+        if self.auth is not None or shows is not None:
             from splice.auth.login.authorizer import authorizer_of  # noqa: PLC0415 - others load nothing of auth
 
-            link.endpoint.authorizer = authorizer_of(self.auth, self.url, getattr(receiver, "pause", nullcontext))
+            pause = getattr(receiver, "pause", nullcontext)
+            link.endpoint.authorizer = authorizer_of(self.auth, self.url, pause, shows)
         return link
 
 

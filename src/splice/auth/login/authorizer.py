@@ -30,9 +30,11 @@ from splice.auth.login.given import GetsToken, GivenTokens
 from splice.auth.login.keeping import MemoryTokens, TokenStore
 from splice.auth.login.kept import Grant, Kept
 from splice.auth.login.place import Place
+from splice.auth.login.shown import Shows, shown_by
 from splice.auth.login.steps import HTTP, Browse, Flow, HTTPReply, Show, Step, Supply
 from splice.auth.login.supplies import supplied
 from splice.errors import ConnectionClosed
+from splice.protocol.uri import shown_url
 from splice.rules.http.origins import is_loopback
 from splice.transports.http.fetch import Authorizer as HTTPAuthorizer
 
@@ -90,11 +92,14 @@ class Means(Struct):
     pause: Pause = nullcontext
 
 
-def authorizer_of(auth: Any, url: str, pause: Pause = nullcontext) -> HTTPAuthorizer:
+def authorizer_of(auth: Any, url: str, pause: Pause = nullcontext, shows: Shows | None = None) -> HTTPAuthorizer:
     """Make what authorizes the requests to the server at `url`. `auth` is what `Client(auth=)` takes.
 
-    Raises `TypeError`, and `ValueError` for a token that does not fit into a header.
+    Where it is None, `shows` lets the user log in, if the server demands it. Raises `TypeError`, and `ValueError` for
+    a token that does not fit into a header.
     """
+    if auth is None and shows is not None:
+        auth = shown_by(shows, shown_url(url))
     if isinstance(auth, str):
         return GivenTokens(url, auth)
     if isinstance(auth, type):
