@@ -6,10 +6,11 @@ from functools import partial
 from statistics import median
 from typing import TypeAlias
 
-from bench.peers import BARE_ASGI, MCP, SPLICE, TYPESCRIPT1, TYPESCRIPT2, Peer
+from bench.peers import BARE_ASGI, MCP, ORIGINAL, SPLICE, TYPESCRIPT1, TYPESCRIPT2, Peer
 from bench.report import figure, middle, ratios
 from bench.runner import Results, Row
 from bench.samples import CPU, RATE
+from bench.sections.servers import CPU_MS, FILE_WORK, GIT_WORK, MEMORY_WORK, ORIGINALS
 
 Measure: TypeAlias = Callable[[Results], float | None]
 
@@ -115,6 +116,14 @@ GOALS = (
     Goal("idle legacy session, KB", _own("streams", "idle legacy session", "KB each"), most=8),
     Goal("open stream, share of a bare one", _share("streams", STREAM, "KB each", BARE_ASGI), most=1.2),
     Goal("a change told to 500 listeners, ms", _own("streams", "a change told to all listeners", "wall ms"), most=30),
+    *(
+        Goal(f"{group}, share of the original's CPU", _share("servers", group, CPU_MS, ORIGINAL), most=0.25)
+        for group in (f"start {name}" for name in ORIGINALS)
+    ),
+    *(
+        Goal(f"{group}, share of the original's time", _share("servers", group, "wall ms", ORIGINAL), most=1)
+        for group in (*FILE_WORK, *GIT_WORK, *MEMORY_WORK)
+    ),
 )  # fmt: skip
 
 

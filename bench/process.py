@@ -6,7 +6,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import IO
 
@@ -73,9 +73,9 @@ class Child:
 
 
 @contextmanager
-def child(command: Sequence[str]) -> Iterator[Child]:
-    """Run `command` for the length of the block, then end it: close stdin, terminate, kill."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": ""}
+def child(command: Sequence[str], more: Mapping[str, str] | None = None) -> Iterator[Child]:
+    """Run `command` for the length of the block, then end it: close stdin, terminate, kill. `more` is environment."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "", **(more or {})}
     with tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, env=environment, cwd=ROOT

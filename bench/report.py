@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator, Sequence
 from statistics import median
 
-from bench.peers import BASELINE, titled
+from bench.peers import titled
 from bench.runner import Results, Row, Section
 
 INTRODUCTION = """\
@@ -34,8 +34,7 @@ def _circumstances(results: Results) -> str:
 
 def table(section: Section, results: Results) -> Iterator[str]:
     """Write one section as the lines of a markdown table, grouped by what was measured."""
-    label = BASELINE.label
-    yield "| | " + " | ".join(["measured", *section.columns, f"times less than {label}"]) + " |"
+    yield "| | " + " | ".join(["measured", *section.columns, f"times less than {section.baseline.label}"]) + " |"
     yield "|---|---|" + "---:|" * (len(section.columns) + 1)
     names = titled(section.peers)
     rows = [row for row in results.rows.values() if row.section == section.name]
@@ -52,7 +51,7 @@ def _line(section: Section, results: Results, row: Row, name: str) -> str:
         cells = [_cell(row, column) for column in section.columns]
         column = next((name for name in section.ratio if name in next(iter(row.samples.values()))), "")
         trouble = f" (but in one round {row.failure})" if row.failure else ""
-        cells.append(spread(ratios(results, row, column)) + trouble)
+        cells.append(spread(ratios(results, row, column, section.baseline.name)) + trouble)
     return f"| {name} | {row.group} | " + " | ".join(cells) + " |"
 
 
@@ -67,7 +66,7 @@ def middle(row: Row, column: str) -> float | None:
     return median(values) if values else None
 
 
-def ratios(results: Results, row: Row, column: str, baseline: str = BASELINE.name) -> list[float]:
+def ratios(results: Results, row: Row, column: str, baseline: str) -> list[float]:
     """Divide another peer's number by this row's, for each round that has both."""
     other = results.rows.get((row.section, row.group, baseline))
     if other is None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from bench.peers import Peer
+from bench.peers import MCP, Peer
 from bench.samples import Sample
 
 Step: TypeAlias = tuple[str, Callable[[], Sample]]
@@ -43,6 +43,8 @@ class Section:
     ratio: Sequence[str]
     """The columns the ratio may be about: the first that a row has."""
     steps: Callable[[Peer, Settings], Iterator[Step]]
+    baseline: Peer = MCP
+    """The peer whose numbers are divided by the others', in the last column."""
 
 
 @dataclass

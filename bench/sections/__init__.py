@@ -7,6 +7,7 @@ from bench.sections.clients import CLIENTS
 from bench.sections.cold import COLD
 from bench.sections.imports import IMPORTS
 from bench.sections.many_tools import MANY_TOOLS
+from bench.sections.servers import SERVERS
 from bench.sections.streams import STREAMS
 
-SECTIONS = (IMPORTS, COLD, STDIO, HTTP, MEMORY, CLIENTS, MANY_TOOLS, STREAMS)
+SECTIONS = (IMPORTS, COLD, STDIO, HTTP, MEMORY, CLIENTS, MANY_TOOLS, STREAMS, SERVERS)

@@ -33,6 +33,7 @@ NODE_PINS = {
     "@modelcontextprotocol/client": "2.4.0",
     "@modelcontextprotocol/server-everything": "2026.8.31",
     "@modelcontextprotocol/server-filesystem": "2026.8.31",
+    "@modelcontextprotocol/inspector": "2.12.0",
     "@modelcontextprotocol/conformance": "0.2.0-alpha.12",
     "sdk-1.0": "npm:@modelcontextprotocol/sdk@1.0.4",
     "@ai-sdk/mcp": "2.0.99",

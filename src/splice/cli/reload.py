@@ -46,7 +46,7 @@ from splice.rules.meta import TOKEN, replace_token, restamp
 from splice.server.sessions import LIST_CHANGES, Listener, change_note, updated
 from splice.transports.tasks import Background, Stretch
 
-POLL_SECONDS = 0.5
+POLL_SECONDS = 0.25
 START_SECONDS = 60.0
 """How long a new server may take to answer for the first time."""
 
