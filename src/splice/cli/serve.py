@@ -8,7 +8,11 @@ from splice.cli.outcomes import OK, USAGE, Stop
 from splice.cli.text import listed
 from splice.schema.schemas import meant
 
-SERVERS: dict[str, str] = {}
+SERVERS: dict[str, str] = {
+    "memory": "a knowledge graph that outlives the conversation",
+    "sequential-thinking": "think step by step, revise and branch",
+    "time": "tell the time, convert it between zones",
+}
 
 HELP = f"""Usage: splice serve NAME [SETTINGS]
 

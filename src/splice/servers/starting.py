@@ -14,11 +14,11 @@ from typing import Any, NamedTuple, NoReturn
 
 from splice import Server
 
-FAILED = 1
-"""The exit status of a server that could not start; a wrong setting is 2, as everywhere."""
+FAILED, USAGE = 1, 2
+"""The exit status of a server that could not start, and that of a wrong setting, as everywhere."""
 
 _YES = {"1", "true", "yes", "on"}
-_NO = {"0", "false", "no", "off", ""}
+_NO = {"0", "false", "no", "off"}
 _LISTENING = ("http", "host", "port", "path", "allowed_hosts")
 
 
@@ -96,7 +96,7 @@ class Command(argparse.ArgumentParser):
         http, debug = listen.pop("http", False), given.pop("debug", False)
         if listen and not http:
             self.error(f"--{next(iter(listen)).replace('_', '-').removesuffix('s')} needs --http")
-        settings = {**self._environment(), **given}
+        settings = {**self._environment(given), **given}
         try:
             self._made(settings).run("http" if http else "stdio", **listen)
         except (ValueError, OSError) as error:
@@ -104,6 +104,10 @@ class Command(argparse.ArgumentParser):
                 raise
             self._tell(error)
         return 0
+
+    def error(self, message: str) -> NoReturn:
+        """End with one line about what is wrong. Raises `SystemExit`."""
+        self.exit(USAGE, f"{self.prog}: {message}; see --help\n")
 
     def entry(self, words: Sequence[str], given: dict[str, Any]) -> str:
         """Write the JSON that a host's configuration file wants, with the same settings."""
@@ -114,19 +118,20 @@ class Command(argparse.ArgumentParser):
         }
         if given.get("http"):
             host, port, path = given.get("host", "127.0.0.1"), given.get("port", 8000), given.get("path", "/mcp")
+            if port == 0:
+                self.error("--print-config needs a --port that stays the same")
+            host = next(iter(given.get("allowed_hosts", [f"[{host}]" if ":" in host else host])))
             entry = {"type": "http", "url": f"http://{host}:{port}{path}"}
         return json.dumps({"mcpServers": {self.name: entry}}, indent=2)
 
-    def _environment(self) -> dict[str, Any]:
-        """Read the settings that stand in the environment."""
-        return {
-            setting.action.dest: self._read(setting, name)
-            for setting in self._settings
-            for name in setting.names[::-1]
-            if name in os.environ
-        }
+    def _environment(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Read the settings that were not given by a flag and stand in the environment; an empty one says nothing."""
+        asked = [each for each in self._settings if each.action.dest not in given]
+        found = [(each, name) for each in asked for name in each.names[::-1] if os.environ.get(name)]
+        first = {each.action.dest: (each, name) for each, name in found}
+        return {dest: self._read(setting, name) for dest, (setting, name) in first.items()}
 
-    def _read(self, setting: "Setting", name: str) -> Any:
+    def _read(self, setting: Setting, name: str) -> Any:
         text = os.environ[name]
         try:
             return setting.read(text)
