@@ -105,9 +105,25 @@ deleted: Shopping is gone.
 
 
 def run(*words: str) -> str:
-    done = subprocess.run([sys.executable, *words], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        [sys.executable, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
+
+
+@pytest.mark.parametrize("name", ["weather.py", "ask_the_user.py", "client.py"])
+def test_the_examples_run(name: str) -> None:
+    shown = run(str(EXAMPLES / name))
+    if name == "client.py":
+        assert "ann is gone (not needed), as number 1." in shown
+
+
+async def test_the_weather_example() -> None:
+    server = runpy.run_path(str(EXAMPLES / "weather.py"))["server"]
+    async with Client(server) as client:
+        days = (await client.call_tool("forecast", {"city": "Oslo", "days": 2})).structured_content
+    assert days == [{"day": 1, "sky": "snow"}, {"day": 2, "sky": "snow"}]
 
 
 def test_the_client_of_the_notes() -> None:

@@ -1,132 +1,92 @@
-"""`splice demo`: a server, a client, both eras, stdio and HTTP, before your eyes."""
+"""`splice demo`: the travel example, walked through by its client before your eyes.
 
-import asyncio
+The example lies in `examples/travel/` of a checkout, and in `splice/examples/travel/` of an installed package.
+"""
+
 import os
-import re
 import shutil
 import sys
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, suppress
-from importlib.metadata import version
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from typing import Any
 
 import click
-from rich.console import Console
-from rich.text import Text
 
-from splice import HTTPServer, MCPError, StdioServer
+import splice
+from splice import MCPError
 from splice.cli.asking import has_terminal
-from splice.cli.colours import console
-from splice.cli.demo_tour import Seen, Tour
 from splice.cli.outcomes import FAILED, OK, Stop
 from splice.cli.reaching import told
-from splice.cli.targets import this_splice
-from splice.cli.text import as_json
 
-SERVER = Path(__file__).with_name("demo_server.py")
-URL = re.compile(r"http://\S+")
-READY_SECONDS = 20.0
-GRACE_SECONDS = 5.0
+PACKAGE = "splice_travel"
+"""The name that the example is imported under, which nobody else uses."""
+
+PLACES = ("examples/travel", "../../examples/travel")
+"""Where it lies, seen from the package."""
 
 
 @click.command()
-@click.option("--json", "as_json_", is_flag=True, help="Print what was seen as JSON, and nothing else.")
-@click.option("--no-input", is_flag=True, help="Answer the server's question without asking you.")
+@click.option("--json", "as_json", is_flag=True, help="Print what was seen as JSON, and nothing else.")
+@click.option("--no-input", is_flag=True, help="Answer the servers' questions without asking you.")
 @click.option("--debug", is_flag=True, expose_value=False, help="Show tracebacks.")
-def command(as_json_: bool, no_input: bool) -> int:
-    """Show what Splice does: a server and a client talk over stdio and HTTP, in both eras.
+def command(as_json: bool, no_input: bool) -> int:
+    """Show what Splice does: three servers, both eras, stdio and HTTP, and one journey to Barcelona.
 
-    On a terminal the server's question is put to you; elsewhere the demo answers it, and ends by itself.
+    On a terminal the servers' questions are put to you; elsewhere the demo answers them, and ends by itself.
     """
-    out = console(quiet=as_json_)
-    interactive = has_terminal() and sys.stdout.isatty() and not no_input and not as_json_
+    is_there = has_terminal() and sys.stdout.isatty() and not no_input and not as_json
+    client = _client()
     try:
-        seen = asyncio.run(_demo(out, interactive=interactive))
+        problems: list[str] = client.show(as_json=as_json, is_there=is_there)
     except MCPError as error:
         raise Stop(FAILED, f"the demo failed: {told(error)}") from error
-    if as_json_:
-        print(as_json({"runs": seen}))
-    problems = [f"{each.transport}, {each.version}: {problem}" for each in seen for problem in each.problems()]
-    if problems:
+    except RuntimeError as error:
+        raise Stop(FAILED, f"the demo failed: {error}") from error
+    if problems and not as_json:  # as JSON they are among what was seen
         raise Stop(FAILED, f"the demo went wrong: {'; '.join(problems)}")
-    _farewell(out)
-    return OK
+    if not as_json:
+        _farewell()
+    return FAILED if problems else OK
 
 
-async def _demo(out: Console, *, interactive: bool) -> list[Seen]:
-    child = StdioServer(*this_splice("run", str(SERVER)))
-    _heading(out, f"Splice {version('splice')}", "One small server; every protocol version, every transport.")
-    _heading(out, "\nA modern client over stdio", "it starts the server as a child process")
-    seen = [await Tour("stdio", out, interactive=interactive).walk(child, "modern")]
-    _heading(out, "\nThe same functions, seen by other clients", "each of them made all of these calls")
-    _row(out, seen[0], "modern")
-    quiet = console(quiet=True)
-    seen.append(await Tour("stdio", quiet, interactive=False).walk(child, "legacy"))
-    _row(out, seen[-1], "legacy")
-    async with _http_server() as url:
-        for era in ("modern", "legacy"):
-            seen.append(await Tour("HTTP", quiet, interactive=False).walk(HTTPServer(url), era))
-            _row(out, seen[-1], era)
-    return seen
+def _folder() -> Path:
+    """Find the example. Raises `Stop`."""
+    for place in PLACES:
+        folder = Path(splice.__file__).parent / place
+        if (folder / "client.py").is_file():
+            return folder.resolve()
+    raise Stop(FAILED, "the travel example is not here: neither in a checkout nor in the installed package")
 
 
-@asynccontextmanager
-async def _http_server() -> AsyncGenerator[str]:
-    """Run the demo server as a web server for the length of the block; yields its URL."""
-    command_line = this_splice("run", str(SERVER), "--http", "--port", "0")
-    process = await asyncio.create_subprocess_exec(
-        *command_line,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.PIPE,
-    )
+def _client() -> Any:
+    """Import the example's client, as a part of its package. Raises `Stop`."""
+    folder = _folder()
+    if PACKAGE not in sys.modules:
+        found = [str(folder)]
+        spec = spec_from_file_location(PACKAGE, folder / "__init__.py", submodule_search_locations=found)
+        if spec is None or spec.loader is None:
+            raise Stop(FAILED, f"{folder} is not a Python package")
+        sys.modules[PACKAGE] = module = module_from_spec(spec)
+        spec.loader.exec_module(module)
     try:
-        yield await _url_of(process)
-    finally:
-        await _end(process)
+        return import_module(f"{PACKAGE}.client")
+    except ModuleNotFoundError as error:
+        needed = (error.name or PACKAGE).partition(".")[0]
+        if needed in {PACKAGE, "splice"}:
+            raise
+        raise Stop(FAILED, f"the demo needs {needed}: pip install 'splice[demo]'") from error
 
 
-async def _url_of(process: asyncio.subprocess.Process) -> str:
-    """Read where the server listens from what it says."""
-    said: list[str] = []
-    with suppress(TimeoutError):
-        async with asyncio.timeout(READY_SECONDS):
-            while process.stderr is not None and (line := await process.stderr.readline()):
-                said.append(line.decode(errors="replace").strip())
-                if found := URL.search(said[-1]):
-                    return found[0]
-    raise Stop(FAILED, f"the demo's web server does not start: {' '.join(said) or 'it says nothing'}")
-
-
-async def _end(process: asyncio.subprocess.Process) -> None:
-    if process.returncode is not None:
-        return
-    process.terminate()
-    try:
-        async with asyncio.timeout(GRACE_SECONDS):
-            await process.wait()
-    except TimeoutError:
-        process.kill()
-        await process.wait()
-
-
-def _heading(out: Console, title: str, note: str) -> None:
-    out.print(Text.assemble((title, "bold cyan"), f"  {note}"))
-
-
-def _row(out: Console, seen: Seen, era: str) -> None:
-    mark = ("✗", "bold red") if list(seen.problems()) else ("✓", "bold green")
-    spoken = f"{seen.transport:<5}  {seen.version} ({era})" if seen.version else seen.transport
-    counts = (
-        f"  {len(seen.tools)} tools, {seen.asked} question, {seen.progress} progress reports, {seen.logs} log message"
-    )
-    out.print(Text.assemble("  ", mark, f" {spoken}", (f"{counts}, {seen.milliseconds} ms", "dim")))
-
-
-def _farewell(out: Console) -> None:
+def _farewell() -> None:
     typed = sys.argv[0] if Path(sys.argv[0]).name == "splice" else "python -m splice.cli"
     program = "splice" if shutil.which("splice") else typed
-    server = os.path.relpath(SERVER) if SERVER.is_relative_to(Path.cwd()) else str(SERVER)
-    out.print(Text("\nIt works. Now try:", "bold"))
-    for words in (f"list {server}", f"call {server} price dish=cake count=3", f"run {server} --http"):
-        out.print(Text(f"  {program} {words}"))
+    folder = _folder()
+    place = os.path.relpath(folder) if folder.is_relative_to(Path.cwd()) else str(folder)
+    print("\nIt works. Now try:")
+    for words in (
+        f"list {place}/weather.py",
+        f"call {place}/weather.py checkWeather city=Paris date=2027-06-15",
+        f"run {place}/travel.py --http",
+    ):
+        print(f"  {program} {words}")

@@ -1,0 +1,72 @@
+"""The servers as processes of their own: over stdin and stdout, and over HTTP on a port that is free."""
+
+import asyncio
+import re
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from os import environ
+from pathlib import Path
+
+from splice import StdioServer
+
+FOLDER = Path(__file__).parent
+URL = re.compile(r"http://\S+")
+
+READY_SECONDS = 20.0
+"""How long a server may take to say where it listens."""
+
+GRACE_SECONDS = 5.0
+"""How long it may take to end."""
+
+
+def command(name: str, *options: str) -> list[str]:
+    """Give the command that runs a server of this folder."""
+    return [sys.executable, "-m", "splice.cli", "run", str(FOLDER / f"{name}.py"), *options]
+
+
+def on_stdio(name: str, settings: Mapping[str, str]) -> StdioServer:
+    """Name a server that the client starts, and talks to over its stdin and stdout."""
+    server = StdioServer(*command(name), env={**settings})
+    server.name = f"the {name} server"
+    return server
+
+
+@asynccontextmanager
+async def on_http(name: str, settings: Mapping[str, str]) -> AsyncIterator[str]:
+    """Run a server over HTTP for the length of the block; yields its URL. Raises `RuntimeError`."""
+    process = await asyncio.create_subprocess_exec(
+        *command(name, "--http", "--port", "0"),
+        env={**environ, **settings},
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        yield await _url_of(name, process)
+    finally:
+        await _end(process)
+
+
+async def _url_of(name: str, process: asyncio.subprocess.Process) -> str:
+    """Read where the server listens from what it says."""
+    said: list[str] = []
+    with suppress(TimeoutError):
+        async with asyncio.timeout(READY_SECONDS):
+            while process.stderr is not None and (line := await process.stderr.readline()):
+                said.append(line.decode(errors="replace").strip())
+                if found := URL.search(said[-1]):
+                    return found[0]
+    raise RuntimeError(f"the {name} server does not start: {' '.join(said) or 'it says nothing'}")
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    if process.returncode is not None:
+        return
+    process.terminate()
+    try:
+        async with asyncio.timeout(GRACE_SECONDS):
+            await process.wait()
+    except TimeoutError:
+        process.kill()
+        await process.wait()

@@ -1,0 +1,188 @@
+"""The client of the travel example, with real servers: the whole story, and what it says when something is not so."""
+
+import sys
+import tomllib
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from examples.travel import client, processes
+from examples.travel.person import ANSWERS, Person, choose, read_flights, read_value, scripted
+from examples.travel.screen import Screen, plain
+from examples.travel.walk import Seen
+
+from cli.conftest import Splice, splice
+from cli.test_asking import Screen as Terminal
+from guards.source import ROOT
+from splice.cli.demo import PACKAGE, PLACES, _client
+from splice.cli.outcomes import FAILED, OK
+from support.warm import warm_python
+
+__all__ = ["splice"]
+
+
+def test_the_whole_story(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    folder = tmp_path / "kept here"
+    monkeypatch.setattr(sys, "executable", warm_python())
+    monkeypatch.setattr(sys, "argv", ["client", "--no-input", "--folder", str(folder)])
+    code, (out, err) = client.main(), capfd.readouterr()
+    assert (code, err) == (OK, "")
+    for shown in (
+        "HTTP, 2026-07-28",
+        "office stdio, 2025-11-25",
+        "“Bar” as an airport: Barcelona (BCN), Barbados (BGI)",
+        "asks for a model to weigh 47 flights",
+        "a few rules (no AI) answers: options",
+        "travel asks: Please confirm your Barcelona vacation booking details:",
+        "presses the button; the page",
+        "heard calendar://my-calendar/",
+        "heard weather://alerts/Barcelona has changed",
+        "yellow: Strong wind along the coast",
+        "Wrote trips/Barcelona-20",
+    ):
+        assert shown in out
+    assert (out.count("✓"), out.count("✗")) == (6, 0)
+    assert "\x1b" not in out
+    assert max(map(len, out.splitlines())) <= 80
+    (itinerary,) = (folder / "travel-planning/trips").iterdir()
+    assert itinerary.read_text().startswith("# Barcelona vacation")
+    assert len(list((folder / "mails").iterdir())) == 2
+    assert {file.name for file in (folder / "data").glob("*.db")} == {"travel.db", "calendar.db"}
+
+
+@pytest.fixture
+def demo() -> Any:
+    """Import the example as `splice demo` does."""
+    return _client()
+
+
+def test_what_is_not_so_is_said(splice: Splice, demo: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def journey(*_: object) -> Any:
+        return SimpleNamespace(seen=Seen(), problems=["not so: the colleagues know"])
+
+    monkeypatch.setattr(demo, "journey", journey)
+    done = splice("demo", "--no-input")
+    assert (done.code, done.out) == (FAILED, "")
+    assert done.err == "splice: the demo went wrong: not so: the colleagues know\n"
+    monkeypatch.setattr(sys, "argv", ["client", "--no-input"])
+    assert demo.main() == FAILED
+    shown = splice("demo", "--json")
+    assert (shown.code, shown.json["checks"]) == (FAILED, {})
+
+    async def refused(*_: object) -> Any:
+        raise demo.Refused("you did not allow bookTrip")
+
+    monkeypatch.setattr(demo, "journey", refused)
+    assert splice("demo").err == "splice: the demo went wrong: you did not allow bookTrip\n"
+
+
+def test_servers_that_do_not_start(splice: Splice, demo: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(sys.modules[f"{PACKAGE}.processes"], "FOLDER", tmp_path)
+    done = splice("demo", "--no-input")
+    assert done.code == FAILED
+    assert done.err.startswith("splice: the demo failed: ")
+    assert "there is no file" in done.err
+
+
+async def test_a_web_server_that_does_not_start(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(sys, "executable", warm_python())
+    monkeypatch.setattr(processes, "FOLDER", tmp_path)
+    with pytest.raises(RuntimeError, match="the weather server does not start: splice: there is no file"):
+        async with processes.on_http("weather", {}):
+            pass
+
+
+def test_the_demo_names_what_it_needs(splice: Splice, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [each for each in sys.modules if each.partition(".")[0] == PACKAGE]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "aiosmtpd.smtp", None)
+    done = splice("demo", "--no-input")
+    assert (done.code, done.err) == (FAILED, "splice: the demo needs aiosmtpd: pip install 'splice[demo]'\n")
+    for name in [each for each in sys.modules if each.partition(".")[0] == PACKAGE]:
+        monkeypatch.delitem(sys.modules, name)
+
+
+def test_a_package_without_the_example(splice: Splice, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("splice.__file__", str(tmp_path / "splice" / "__init__.py"))
+    done = splice("demo", "--no-input")
+    assert (done.code, done.out) == (FAILED, "")
+    assert "the travel example is not here" in done.err
+
+
+def test_the_wheel_has_the_example() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    wheel = settings["tool"]["hatch"]["build"]["targets"]["wheel"]
+    assert "examples/travel" in wheel["only-include"]
+    assert wheel["sources"]["examples"] == f"splice/{PLACES[0].removesuffix('/travel')}"
+
+
+def test_a_person_is_asked_at_a_terminal() -> None:
+    with Terminal("demo") as terminal:
+        terminal.type("n\n\nwhat?\n\n\n")  # of two requests to a model one is allowed; then the booking, and its form
+        terminal.until("seatPreference \\(window, aisle, no preference\\).*\\[aisle\\]")
+        terminal.type("middle\nwindow\n" + "\n" * 20)
+        assert terminal.end() == OK, terminal.shown
+    for shown in (
+        "nobody may choose, so the cheapest comes first",
+        "ranked by model",
+        "Shall I press its button for you?",
+        "Allow sendEmail?",
+        "\x1b[",
+        "It works.",
+    ):
+        assert shown in terminal.shown
+    assert terminal.shown.count("seatPreference (") == 2, "what does not fit is asked for again"
+
+
+FORM: dict[str, dict[str, Any]] = {
+    "confirmBooking": {"type": "boolean"},
+    "seatPreference": {"type": "string", "enum": ["window"]},
+    "roomType": {"type": "string", "oneOf": [{"const": "sea view"}, {"const": "city view"}]},
+    "pets": {"type": "integer"},
+    "nights": {"type": "number", "default": 2},
+    "nickname": {"type": "string"},
+}
+
+
+def test_the_script_fills_in_what_fits() -> None:
+    needed = {name: scripted(name, field, is_needed=True) for name, field in FORM.items()}
+    assert needed == {
+        "confirmBooking": True,
+        "seatPreference": "window",
+        "roomType": ANSWERS["roomType"],
+        "pets": 1,
+        "nights": 2,
+        "nickname": "none",
+    }
+    assert scripted("pets", FORM["pets"], is_needed=False) is None
+    assert [read_value("no", "boolean"), read_value("3", "integer"), read_value("x", "string")] == [False, 3, "x"]
+    with pytest.raises(ValueError, match="perhaps"):
+        read_value("perhaps", "boolean")
+
+
+def test_the_rules_choose_as_a_traveller_would() -> None:
+    text = """Analyze these flight options and recommend the best choice:
+1. Slow Air, JFK-LHR-MAD-BCN, 22:00 to 20:00 (+1), 16h00, 2h00 in LHR, 3h00 in MAD, $300.00, 3 seats left
+2. Iberwing, JFK-BCN, 08:00 to 20:00, 7h00, direct, $1,350.00, 3 seats left
+3. Iberwing, JFK-MAD-BCN, 08:00 to 22:00, 9h00, 1h00 in MAD, $400.00, 3 seats left
+4. Tejo, JFK-LIS-BCN, 09:00 to 23:00, 9h00, 1h00 in LIS, $400.00, 3 seats left
+User preferences: morning departure, max 1 layover, likes Iberwing and Nordvind
+5. not a flight"""
+    flights = read_flights(text)
+    assert [(each.minutes, each.stops, each.dollars) for each in flights[:2]] == [(960, 2, 300), (420, 0, 1350)]
+    assert [each.number for each in choose(flights, "Iberwing and Nordvind")] == [3, 4, 1]
+
+
+def test_what_a_server_says_is_shown_harmless() -> None:
+    assert plain("a\x1b[31mb\u202ec\nd") == "a�[31mb�c\nd"
+    assert plain("x" * 700).endswith("…")
+    assert len(plain("x" * 700)) == 600
+
+
+async def test_a_page_elsewhere_is_not_visited() -> None:
+    from splice.types import ElicitParams
+
+    person = Person(Screen(quiet=True), is_there=False)
+    question = ElicitParams(mode="url", message="Pay", url="https://pay.example.com/", elicitation_id="1")
+    assert (await person.elicit(question)).action == "decline"
