@@ -8,9 +8,15 @@ from splice.cli.outcomes import OK, USAGE, Stop
 from splice.cli.text import listed
 from splice.schema.schemas import meant
 
-SERVERS: dict[str, str] = {
+SERVERS = {
+    "everything": "show every feature of the protocol",
+    "fetch": "read pages of the web, as Markdown",
+    "filesystem": "read, search and change files in allowed directories",
+    "git": "look at and change git repositories",
     "memory": "a knowledge graph that outlives the conversation",
+    "postgres": "ask a PostgreSQL database",
     "sequential-thinking": "think step by step, revise and branch",
+    "sqlite": "ask and change a SQLite file",
     "time": "tell the time, convert it between zones",
 }
 
