@@ -46,7 +46,8 @@ ONLY_HERE = {
     "uvicorn": {"transports/http/listener.py"},
     "jsonschema_rs": {"schema/validate.py"},
     "cryptography": {"rules/seal.py"},
-    "sqlite3": {"stores/sqlite.py"},
+    "psycopg": {"servers/postgres/database.py"},
+    "sqlite3": {"stores/sqlite.py", "servers/sqlite/database.py", "servers/sqlite/gate.py", "servers/sqlite/watch.py"},
 }
 """Heavy libraries, and the modules that are their only door."""
 

