@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from splice.auth.errors import AuthorizationFailed
-from splice.auth.fetcher import Fetcher, look_up
+from splice.auth.fetcher import Fetcher
+from splice.auth.hosts import look_up
 from splice.auth.login.steps import HTTP
 from splice.errors import ConnectFailed, ConnectionClosed
 from transports.certificates import make_certificates

@@ -26,6 +26,8 @@ ALIKE = {
 
 SPEAKS = {
     "auth/fetcher.py": "the guarded fetcher",
+    "auth/hosts.py": "looks names up for both fetchers",
+    "auth/web.py": "the guarded fetcher for the tools of servers",
     "auth/login/callback.py": "listens on this machine for a browser to come back",
 }
 NETWORK = re.compile(
@@ -68,7 +70,7 @@ def test_secrets_are_compared_in_constant_time() -> None:
 
 
 def test_only_the_fetcher_speaks_with_other_machines() -> None:
-    """It refuses addresses that are not public; a second way out would not."""
+    """They refuse addresses that are not public; another way out would not."""
     found = {
         source.name
         for source in sources()

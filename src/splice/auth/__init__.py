@@ -4,6 +4,8 @@
     splice.auth.guard     a server checks who calls, and what they may do
     splice.auth.issuer    authorization servers: one of our own, and one in front of another identity provider
 
+`WebFetcher` reads from URLs that a model or a user chose, for servers whose tools do that.
+
 Names are imported when they are first used. Those that end in `Options` are the keyword options of the class beside
 them, for who passes them on: ``**options: Unpack[AuthOptions]``.
 
@@ -40,6 +42,9 @@ if TYPE_CHECKING:
     from splice.auth.login.machines import KeyOptions as KeyOptions
     from splice.auth.login.machines import MachineOptions as MachineOptions
     from splice.auth.login.machines import WorkloadIdentity as WorkloadIdentity
+    from splice.auth.web import NotFetched as NotFetched
+    from splice.auth.web import WebFetcher as WebFetcher
+    from splice.auth.web import WebReply as WebReply
     from splice.rules.principal import Principal as Principal
 
 _HOMES = {
@@ -61,6 +66,7 @@ _HOMES = {
         "MachineOptions",
         "WorkloadIdentity",
     ),
+    "splice.auth.web": ("NotFetched", "WebFetcher", "WebReply"),
     "splice.rules.principal": ("Principal",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}

@@ -18,19 +18,18 @@ https://modelcontextprotocol.io/docs/tutorials/security/security_best_practices
 """
 
 import asyncio
-import re
-import socket
-from collections.abc import Awaitable, Callable, Collection, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Collection, Sequence
+from typing import Any
 
 import msgspec
 from yarl import URL
 
 from splice.auth.addresses import kind_of
 from splice.auth.errors import AuthorizationFailed
+from splice.auth.hosts import LookUp, look_up, plain_url
 from splice.auth.login.steps import HTTP, HTTPReply
 from splice.errors import ConnectFailed, ConnectionClosed
-from splice.protocol.uri import is_web, shown_url
+from splice.protocol.uri import shown_url
 from splice.rules.http.origins import is_loopback
 from splice.transports.http.fetch import Endpoint, HTTPResponse, proxy_for
 
@@ -45,16 +44,6 @@ MAX_REDIRECTS = 3
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _HARMLESS = frozenset({"accept"})
 """Headers that are no credentials."""
-_HOST = re.compile(r"[A-Za-z0-9._-]+|[0-9A-Fa-f:.]+")
-
-LookUp: TypeAlias = Callable[[str, int], Awaitable[Sequence[str]]]
-"""Finds the addresses of a host and port. Raises `OSError`."""
-
-
-async def look_up(host: str, port: int) -> Sequence[str]:
-    """Ask the system for the addresses of a host. Raises `OSError`."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(address[0]) for *_, address in found))
 
 
 class Fetcher:
@@ -165,13 +154,10 @@ class Fetcher:
 
 def _parsed(url: str) -> URL:
     """Read a URL whose host every parser reads alike. Raises `AuthorizationFailed`."""
-    try:
-        target = URL(url) if is_web(url) else None
-        if target is not None and _HOST.fullmatch(target.raw_host or "") and target.port != 0:
-            return target
-    except ValueError:
-        pass
-    raise AuthorizationFailed(f"{shown_url(url)!a:.200} is not a URL that can be requested")
+    target = plain_url(url)
+    if target is None:
+        raise AuthorizationFailed(f"{shown_url(url)!a:.200} is not a URL that can be requested")
+    return target
 
 
 def _redirected(url: URL, reply: HTTPReply, is_bare: bool) -> str | None:

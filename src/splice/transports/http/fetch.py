@@ -91,12 +91,13 @@ class Endpoint:
         if target.user is not None:
             self._headers["Authorization"] = aiohttp.encode_basic_auth(target.user, target.password or "")
         self._headers |= headers  # of two that differ in case, the last is sent
+        self.proxy = None if addresses else proxy_for(target, self.url)
+        """Where connections go instead: an HTTP proxy."""
         fixed = _Fixed(addresses) if addresses else None
         self._session = aiohttp.ClientSession(
             connector=_Pool(limit=0, keepalive_timeout=KEEP_SECONDS, resolver=fixed).in_haste(),
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS),
-            proxy=None if addresses else proxy_for(target, self.url),
             max_line_size=MAX_FIELD_BYTES,
             max_field_size=MAX_FIELD_BYTES,
         )
@@ -143,7 +144,9 @@ class Endpoint:
         if self._session.closed:
             raise ConnectionClosed(f"The connection to {self.url} is closed")
         try:
-            response = await self._session.request(method, url, headers=fields, data=data, allow_redirects=False)
+            response = await self._session.request(
+                method, url, headers=fields, data=data, proxy=self.proxy, allow_redirects=False
+            )
         except _FAILURES as error:
             raise _failure(error, self.url) from error
         return HTTPResponse(response, self)
