@@ -4,7 +4,7 @@ import sys
 
 from splice.servers.starting import Command
 
-COMMAND = Command("everything", "Show every feature of the protocol.", "splice.servers.everything.server:make")
+COMMAND = Command("everything", "show every feature of the protocol", "splice.servers.everything.server:make")
 COMMAND.setting("--show-env", action="store_true", help="let `get-env` tell values too, not names only")
 COMMAND.setting("--pace", type=float, metavar="SECONDS", help="between two messages of what a toggle started (5)")
 COMMAND.setting("--page-size", type=int, metavar="ENTRIES", help="cuts lists into pages; one page unless told")

@@ -4,7 +4,7 @@ import sys
 
 from splice.servers.starting import Command
 
-COMMAND = Command("git", "Git repositories: status, diffs, history, staging, commits", "splice.servers.git.server:make")
+COMMAND = Command("git", "look at and change git repositories", "splice.servers.git.server:make")
 COMMAND.setting(
     "-r",
     "--repository",

@@ -4,7 +4,7 @@ import sys
 
 from splice.servers.starting import Command
 
-COMMAND = Command("postgres", "Ask a PostgreSQL database.", "splice.servers.postgres.server:make")
+COMMAND = Command("postgres", "ask a PostgreSQL database", "splice.servers.postgres.server:make")
 COMMAND.setting(
     "--dsn",
     env=["DATABASE_URL", "POSTGRES_URL"],
