@@ -1,6 +1,8 @@
 """The reference servers beside the official ones: their start, and the work that grows with what they look at."""
 
+import itertools
 import json
+import os
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -171,14 +173,25 @@ def _remembered(tool: str, arguments: dict[str, Any], command: Commands, folder:
         return desk.timed(lambda: desk.call(tool, **arguments))
 
 
+def _noted(command: Commands, folder: Path) -> Sample:
+    """Add an observation that is new each time, so that each call writes the file."""
+    numbers = itertools.count()
+    with child(command("memory"), {"MEMORY_FILE_PATH": str(folder / "memory.jsonl")}) as server:
+        desk = Desk(server)
+
+        def note() -> object:
+            new = {"entityName": "entity-7", "contents": [f"{os.getpid()} {server.pid} {next(numbers)}"]}
+            return desk.call("add_observations", observations=[new])
+
+        return desk.timed(note)
+
+
 FILE_WORK: Jobs = {f"filesystem: search {FILES:,} files": _searched, f"filesystem: read {READS} files": _read}
 GIT_WORK: Jobs = {f"git: log of {COMMITS:,} commits": _logged}
 MEMORY_WORK: Jobs = {
     f"memory of {ENTITIES:,}: open 2": partial(_remembered, "open_nodes", {"names": ["entity-7", "entity-40000"]}),
     f"memory of {ENTITIES:,}: search": partial(_remembered, "search_nodes", {"query": "entity-4217"}),
-    f"memory of {ENTITIES:,}: add an observation": partial(
-        _remembered, "add_observations", {"observations": [{"entityName": "entity-7", "contents": ["was here"]}]}
-    ),
+    f"memory of {ENTITIES:,}: add an observation": _noted,
 }
 
 SERVERS = Section(
