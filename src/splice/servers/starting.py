@@ -5,12 +5,14 @@ with the server itself is imported when it is to run, so that `--help` and a wro
 """
 
 import argparse
-import json
 import os
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from importlib import import_module
 from typing import Any, NamedTuple, NoReturn
+
+import msgspec
 
 from splice import Server
 
@@ -19,6 +21,9 @@ FAILED, USAGE = 1, 2
 
 _YES = {"1", "true", "yes", "on"}
 _NO = {"0", "false", "no", "off"}
+_HELP_WIDTH = 100
+"""In characters. To ask for that of the terminal, as argparse does at the start, takes longer than its own import."""
+
 _LISTENING = ("http", "host", "port", "path", "allowed_hosts")
 
 
@@ -53,7 +58,11 @@ class Command(argparse.ArgumentParser):
 
     def __init__(self, name: str, summary: str, make: str) -> None:
         super().__init__(
-            prog=f"splice serve {name}", description=summary, allow_abbrev=False, argument_default=argparse.SUPPRESS
+            prog=f"splice serve {name}",
+            description=summary,
+            allow_abbrev=False,
+            argument_default=argparse.SUPPRESS,
+            formatter_class=partial(argparse.HelpFormatter, width=_HELP_WIDTH),
         )
         self.name = name
         self.summary = summary
@@ -122,7 +131,7 @@ class Command(argparse.ArgumentParser):
                 self.error("--print-config needs a --port that stays the same")
             host = next(iter(given.get("allowed_hosts", [f"[{host}]" if ":" in host else host])))
             entry = {"type": "http", "url": f"http://{host}:{port}{path}"}
-        return json.dumps({"mcpServers": {self.name: entry}}, indent=2)
+        return msgspec.json.format(msgspec.json.encode({"mcpServers": {self.name: entry}}), indent=2).decode()
 
     def _environment(self, given: dict[str, Any]) -> dict[str, Any]:
         """Read the settings that were not given by a flag and stand in the environment; an empty one says nothing."""
