@@ -187,7 +187,7 @@ async def test_nothing_is_left_running_and_one_file(path: Path) -> None:
     await store.close()
     assert all(isinstance(version, int) for version in await asyncio.gather(*puts))
     assert set(threading.enumerate()) == before
-    assert open_files() == descriptors
+    assert open_files() <= descriptors  # others may have been left by earlier tests, and close when they are collected
     assert [file.name for file in path.parent.iterdir()] == [path.name]
     for again in (store.get("k"), store.put("k", b"x", ttl=None), store.read("k", 0)):
         with pytest.raises(StoreError, match="is closed: open the store again"):

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from splice.auth.guard import remembered
+from splice.auth.guard import introspection, remembered
 from splice.auth.guard.challenges import Unavailable
 from splice.auth.guard.introspection import IntrospectionVerifier
 from transports.raw_http import RawServer, Visit, raw_server
@@ -64,6 +64,16 @@ async def test_many_who_ask_at_once_ask_once() -> None:
         assert None not in await asyncio.gather(*(verifier.verify("token") for _ in range(20)))
         assert len(server.visits) == 1
         assert not verifier._asking
+
+
+async def test_a_flood_of_tokens_is_not_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(introspection, "MAX_ASKING", 5)
+    async with asked(Issuer()) as (verifier, server):
+        many = asyncio.gather(*(verifier.verify(f"token-{number}") for number in range(20)), return_exceptions=True)
+        said = await many
+        assert sum(isinstance(each, Unavailable) for each in said) == 15
+        assert len(server.visits) == 5
+        assert await verifier.verify("token-19") is not None
 
 
 REFUSED: dict[str, Any] = {

@@ -27,6 +27,9 @@ from splice.rules.principal import Principal
 KEEP_SECONDS = 30.0
 """How long an answer is used. A token that was revoked is good for as long, and its streams for less than a minute."""
 
+MAX_ASKING = 256
+"""How many tokens the issuer is asked about at once: a flood of made-up ones is not to become one of requests to it."""
+
 
 class IntrospectionOptions(TypedDict, total=False):
     """How tokens are checked, where it differs from the default."""
@@ -90,6 +93,8 @@ class IntrospectionVerifier:
             return principal
         task = self._asking.get(token)
         if task is None:
+            if len(self._asking) >= MAX_ASKING:
+                raise Unavailable(f"{shown(self._url)} is being asked about {MAX_ASKING} other tokens")
             task = self._asking[token] = asyncio.get_running_loop().create_task(self._ask(token))
             task.add_done_callback(lambda _: self._asking.pop(token, None))
         return await asyncio.shield(task)
