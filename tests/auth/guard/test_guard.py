@@ -7,6 +7,7 @@ import pytest
 
 from auth.guard.guarded import ADA, EVE, ISSUER, ROOT, TOKENS, Guest, auth, server
 from splice import HTTPRequest, Server
+from splice.auth.guard import guard as guards
 from splice.auth.guard.challenges import Unavailable
 from splice.auth.guard.guard import MAX_TOKEN_BYTES, Auth
 from splice.auth.guard.keys import APIKeys, StaticTokens
@@ -280,7 +281,9 @@ async def test_a_function_of_ones_own_verifies() -> None:
         assert (answer.status, answer.headers["www-authenticate"]) == (401, 'Bearer realm="mcp", error="invalid_token"')
 
 
-async def test_a_verifier_that_fails_lets_nobody_in(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_verifier_that_fails_lets_nobody_in(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def unavailable(_: str) -> Principal | None:
         raise Unavailable("login.example does not answer")
 
@@ -290,7 +293,12 @@ async def test_a_verifier_that_fails_lets_nobody_in(caplog: pytest.LogCaptureFix
     def wrong(_: str) -> Any:
         return {"sub": "ada"}
 
-    for verifier in (unavailable, broken, wrong):
+    async def hanging(_: str) -> Principal | None:
+        await asyncio.Event().wait()
+        return None
+
+    monkeypatch.setattr(guards, "VERIFY_SECONDS", 0.01)
+    for verifier in (unavailable, broken, wrong, hanging):
         answer = await Guest(app(Auth(verifier))).ask("tools/call", WHO)
         assert (answer.status, answer.headers["retry-after"]) == (503, "5")
         assert "www-authenticate" not in answer.headers

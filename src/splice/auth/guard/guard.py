@@ -10,6 +10,7 @@ https://www.rfc-editor.org/rfc/rfc6750
 https://www.rfc-editor.org/rfc/rfc9728
 """
 
+import asyncio
 import inspect
 import logging
 import re
@@ -34,6 +35,9 @@ from splice.rules.principal import Principal
 
 MAX_TOKEN_BYTES = 16 * 1024
 """The longest token that is looked at."""
+
+VERIFY_SECONDS = 20.0
+"""How long a verifier may take. A request whose body has not arrived after 30 is refused for that."""
 
 RETRY_SECONDS = 5
 """When a caller may try again whose token could not be checked."""
@@ -194,8 +198,9 @@ class Auth:
     async def _known(self, token: str) -> Principal | None:
         """Tell who a token stands for; None for one that is not good. Raises `Refusal` when that is not known now."""
         try:
-            found: Any = self._verify(token)
-            principal: Any = await found if inspect.isawaitable(found) else found
+            async with asyncio.timeout(VERIFY_SECONDS):
+                found: Any = self._verify(token)
+                principal: Any = await found if inspect.isawaitable(found) else found
         except Unavailable as error:
             log.warning("tokens cannot be checked: %s", error)
             raise _later() from None
