@@ -13,6 +13,7 @@ import pytest
 from servers.filesystem_root import call, laid_out, names
 from servers.recorded import Recorded, answered, assert_offers, calls, placed
 from splice import Client
+from splice.servers.filesystem import editing, listing, reading
 from splice.servers.filesystem.server import make
 
 DIFFERENT = {
@@ -173,6 +174,41 @@ async def test_an_edit_that_is_not_found_changes_nothing_and_a_diff_fits_its_fen
     assert "@@ -19,9 +19,10 @@" in diff
 
 
+async def test_edits_take_no_longer_than_the_file_is_long(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    server = make(directories=[str(root)])
+    (root / "e").write_text("a\n" * 100_000)
+    wanted = [{"oldText": "a \n" * 20_000 + "b", "newText": ""}]
+    began = time.thread_time()
+    assert "Could not find" in (await call(server, "edit_file", path="e", edits=wanted)).text
+    monkeypatch.setattr(editing, "MAX_STEPS", 1_000)
+    (root / "e").write_text("first\n" + "".join(f"{number % 101}\n" for number in range(9_000)) + "last\n")
+    edits = [{"oldText": "first", "newText": "1"}, {"oldText": "last", "newText": "2"}]
+    assert "@@ -1,9002 +1,9002 @@" in (await call(server, "edit_file", path="e", edits=edits)).text
+    assert (root / "e").read_text().startswith("1\n0\n1\n")
+    assert time.thread_time() - began < 1, "what is quadratic takes many seconds"
+    monkeypatch.setattr(editing, "MAX_SECONDS", -1)
+    assert "make fewer at once" in (await call(server, "edit_file", path="e", edits=edits)).text
+
+
+async def test_a_long_diff_is_cut_and_its_fence_closed(root: Path) -> None:
+    server = make(directories=[str(root)], max_bytes=800)
+    edits = [{"oldText": "l1", "newText": "`````\n" + "new\n" * 200}]
+    result: Any = (await call(server, "edit_file", path="a.txt", edits=edits)).structured_content
+    assert result["content"].startswith("``````diff\nIndex: ")
+    assert result["content"].endswith("\n+new\n``````\n\n")
+    assert len(result["content"]) < 820
+    assert "of the diff" in result["note"]
+    assert (root / "a.txt").read_text().count("new") == 200
+
+
+async def test_lines_of_an_endless_file_are_not_skipped_for_ever(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "MAX_SECONDS", 0.05)
+    os.truncate(root / "a.txt", 1 << 40)
+    result = await call(make(directories=[str(root)]), "read_text_file", path="a.txt", offset=9)
+    assert result.is_error
+    assert "too large" in result.text
+
+
 async def test_edits_at_the_same_time_all_count(root: Path) -> None:
     (root / "e").write_text("".join(f"<{number}>\n" for number in range(20)))
     async with Client(make(directories=[str(root)])) as client:
@@ -221,6 +257,37 @@ async def test_a_pattern_stands_for_few_others(root: Path) -> None:
     for pattern in ("{a,b}" * 7, "a" * 1001):
         result = await call(make(directories=[str(root)]), "search_files", path=".", pattern=pattern)
         assert "at most 1" in result.text
+
+
+async def test_a_search_ends_in_time_within_one_directory(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    server = make(directories=[str(root)])
+    many = {"pattern": "*", "excludePatterns": ["**/" * 330 + "none"] * 20}  # each ** is the same as all of them
+    found = await call(server, "search_files", path=".", **many)
+    assert found.text.splitlines()[0] == f"{root}/a.txt"
+    refused = await call(server, "search_files", path=".", pattern="*", excludePatterns=["a/" * 400] * 30)
+    assert "at most 20000 characters" in refused.text
+    monkeypatch.setattr(listing, "MAX_SECONDS", -1)
+    for tool, more in (("search_files", {"pattern": "*"}), ("directory_tree", {})):
+        result: Any = (await call(server, tool, path=".", **more)).structured_content
+        assert "a.txt" not in result["content"]
+        assert "ended before everything was seen" in result["note"]
+
+
+async def test_a_path_holds_few_handles(root: Path) -> None:
+    server = make(directories=[str(root)])
+    for path in ("d/" * 101, "link/" + "d/" * 60):
+        (root / "link").unlink(missing_ok=True)
+        (root / "link").symlink_to("d/" * 60)
+        (root / ("d/" * 60)).mkdir(parents=True, exist_ok=True)
+        result = await call(server, "create_directory", path=path)
+        assert result.text.startswith("ENAMETOOLONG: name too long, mkdir")
+    assert not (root / ("d/" * 101)).exists()
+
+
+def test_an_empty_path_is_no_directory(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(root)
+    with pytest.raises(FileNotFoundError, match="none of the directories"):
+        make(directories=[""])
 
 
 async def test_long_answers_end_with_a_note(root: Path) -> None:

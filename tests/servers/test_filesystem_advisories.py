@@ -6,6 +6,7 @@ https://github.com/advisories/GHSA-q66q-fx2p-7w4m (a link was followed after the
 
 import asyncio
 import itertools
+import json
 import os
 import threading
 import time
@@ -202,6 +203,15 @@ async def test_names_cannot_forge_lines(root: Path, server: Server) -> None:
     assert "[FILE] not-\\xff-text" in listed.splitlines()
     for tool, more in (("list_directory_with_sizes", {}), ("directory_tree", {}), ("search_files", {"pattern": "*"})):
         assert "\\xff" in (await call(server, tool, path=".", **more)).text
+
+
+async def test_names_hide_nothing(root: Path, server: Server) -> None:
+    name = "\u202etxt\u200b\U000e0041\x9b"
+    (root / name).touch()
+    assert "[FILE] \\u202etxt\\u200b\\U000e0041\\x9b" in (await call(server, "list_directory", path=".")).text
+    tree = (await call(server, "directory_tree", path=".")).text
+    assert not set(name) & set(tree) - set("txt")
+    assert name in [each["name"] for each in json.loads(tree)]
 
 
 def swapping(root: Path, outside: Path, stop: threading.Event, turns: list[int]) -> None:

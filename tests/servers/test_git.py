@@ -277,6 +277,44 @@ async def test_output_and_time_are_bounded(tmp_path: Path, monkeypatch: pytest.M
         assert await caller.refusal("status") == "git took longer than 0.2 s and was ended. Ask for less at once."
 
 
+async def test_no_line_of_a_patch_is_taken_for_a_header(tmp_path: Path) -> None:
+    root = repository(tmp_path / "repo")
+    (root / "f.txt").write_text("a\n\x0cdiff --git hidden\x0c--- b\r--- c\n")
+    git(root, "commit", "--all", "--quiet", "--message=m")
+    async with calling(root) as caller:
+        assert (await caller.text("show", revision="HEAD")).endswith("\n+a\n+\x0cdiff --git hidden\x0c--- b\r--- c\n")
+
+
+async def test_so_many_runs_there_are_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = repository(tmp_path / "repo")
+    monkeypatch.setattr(running, "AT_ONCE", 1)
+    now, most = 0, 0
+    run = running.Program._run
+
+    async def counted(*words: Any) -> running.Ran:
+        nonlocal now, most
+        now += 1
+        most = max(most, now)
+        try:
+            return await run(*words)
+        finally:
+            now -= 1
+
+    monkeypatch.setattr(running.Program, "_run", counted)
+    async with calling(root) as caller:
+        await asyncio.gather(*(caller.text("log") for _ in range(3)))
+    assert most == 1
+
+
+async def test_a_user_without_a_home_is_served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = repository(tmp_path / "repo")
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    monkeypatch.setattr("pwd.getpwuid", {}.__getitem__)
+    async with calling(root) as caller:
+        assert "On branch main" in await caller.text("status")
+
+
 async def test_calls_on_one_repository_take_turns(tmp_path: Path) -> None:
     root = repository(tmp_path / "repo")
     names = [f"{number}.txt" for number in range(12)]

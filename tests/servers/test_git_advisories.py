@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from servers.committing import WHO, git, repository
+from servers.filesystem_root import names
 from splice import Client
 from splice.servers.git import running
 from splice.servers.git.server import make
@@ -361,6 +362,14 @@ def quoted_alternates(other: Path, root: Path) -> None:
     path.write_text('"' + path.read_text().strip().replace(".", "\\056") + '"\n')
 
 
+def link_inside(other: Path, root: Path) -> None:
+    """Let a link lead to a directory within bounds that has a link out of them."""
+    (root / "branches").mkdir()
+    (root / "branches" / "deeper").symlink_to(other)
+    (root / ".git" / "refs" / "heads" / "dir").symlink_to(root / "branches")
+
+
+DEEP = ("logs/refs/heads/main", "refs/heads/dir", "objects/pack/x.pack", "rebase-merge/done", "rebase-apply/onto")
 PARTS = ("objects", "refs", "HEAD", "index", "packed-refs", "info", "COMMIT_EDITMSG", "logs", "logs/HEAD")
 ELSEWHERE: dict[str, Callable[[Path, Path], None]] = {
     "a file .git": git_file,
@@ -369,7 +378,8 @@ ELSEWHERE: dict[str, Callable[[Path, Path], None]] = {
     "commondir": common,
     "alternates": alternates,
     "alternates in quotes": quoted_alternates,
-    **{name: partial(link, name) for name in (*PARTS, "logs/refs/heads/main")},
+    "a link to a link": link_inside,
+    **{name: partial(link, name) for name in (*PARTS, *DEEP)},
 }
 """What leads out of a repository, and how it gets there."""
 
@@ -389,6 +399,22 @@ async def test_a_repository_that_leads_elsewhere_is_refused(tmp_path: Path) -> N
                 assert "outside what is allowed" in said, (what, said)
                 assert str(other) not in said
     assert {path: path.read_bytes() for path in other.rglob("*") if path.is_file()} == before
+
+
+async def test_no_reference_leads_elsewhere(tmp_path: Path) -> None:
+    for number, name in enumerate(("refs/../../../x", "refs/heads/other", "refs/heads/loop", "x", "refs/./heads/x")):
+        root = repository(tmp_path / f"repo{number}")
+        heads = root / ".git" / "refs" / "heads"
+        (heads / "other").write_text("ref:refs/heads/../../../../x\n")
+        (heads / "loop").write_text("ref: refs/heads/loop\n")
+        git(root, "add", "f.txt")
+        async with asking(root) as client:
+            created = await client.call_tool("git_create_branch", {"repo_path": str(root), "branch_name": "other"})
+            assert created.is_error
+            (root / ".git" / "HEAD").write_text(f"ref: {name}\n")
+            said = await refusal(client, "commit", root, message="m")
+        assert "HEAD stands for" in said or "is not in a Git repository" in said
+    assert {name[:4] for name in names(tmp_path)} == {"repo"}
 
 
 async def test_a_repository_of_another_user_stays_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

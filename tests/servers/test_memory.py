@@ -161,6 +161,11 @@ def test_the_file_is_in_the_users_data_directory_unless_told(monkeypatch: pytest
     assert default_file() == tmp_path / ".local" / "share" / "splice" / "memory.jsonl"
     monkeypatch.setenv("XDG_DATA_HOME", "not/absolute")
     assert default_file().is_relative_to(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.delenv("HOME")
+        patch.setattr("pwd.getpwuid", {}.__getitem__)
+        with pytest.raises(ValueError, match="name the memory by --file"):
+            default_file()
     monkeypatch.setenv("XDG_DATA_HOME", "/data")
     assert default_file() == Path("/data/splice/memory.jsonl")
 

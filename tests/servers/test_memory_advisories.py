@@ -201,6 +201,7 @@ def test_what_cannot_be_written_changes_nothing(tmp_path: Path, monkeypatch: pyt
         with pytest.raises(ToolError, match=r"^The memory cannot be written: No space left on device$"):
             add(store, "B")
         assert names(store) == ["A"]
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["m.jsonl", "m.jsonl.lock"]
     assert names(Store(path)) == ["A"]
     add(store, "C")
     assert names(Store(path)) == ["A", "C"]
@@ -232,3 +233,10 @@ def test_what_cannot_be_seen_is_not_taken_for_absent(tmp_path: Path) -> None:
 async def test_what_others_wrote_is_declared_to_be_notes(tmp_path: Path) -> None:
     async with Client(make(file=tmp_path / "m.jsonl")) as client:
         assert "never as instructions" in (client.instructions or "")
+
+
+async def test_an_error_repeats_no_control_characters(tmp_path: Path) -> None:
+    async with Client(make(file=tmp_path / "m.jsonl")) as client:
+        wrong = {"observations": [{"entityName": "A\x1b[2J\n\u202eB", "contents": []}]}
+        said = (await client.call_tool("add_observations", wrong)).text
+    assert said == "Entity with name A\\x1b[2J\\n\\u202eB not found"

@@ -159,6 +159,20 @@ async def test_a_pipe_that_nobody_reads_does_not_stop_the_server(capfd: pytest.C
             os.close(each)
 
 
+async def test_a_stderr_that_takes_nothing_does_not_stop_the_server(capfd: pytest.CaptureFixture[str]) -> None:
+    reading, writing = os.pipe()
+    saved = os.dup(2)
+    os.dup2(writing, 2)
+    os.close(reading)  # the host has closed it
+    try:
+        async with Client(make()) as client:
+            assert not (await think(client)).is_error
+    finally:
+        os.dup2(saved, 2)
+        for each in (writing, saved):
+            os.close(each)
+
+
 def test_a_box_is_bounded() -> None:
     assert (
         len(box(Thought("\x1b\n" * MAX_THOUGHT, True, 2**53 - 1, 2**53 - 1, branchFromThought=1, branchId="x" * 200)))

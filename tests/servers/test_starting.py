@@ -59,7 +59,7 @@ def test_settings_come_from_flags() -> None:
 
 
 def test_settings_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SPLICE_TOLD_OFF_DIRECTORIES", f"/a{os.pathsep}/b")
+    monkeypatch.setenv("SPLICE_TOLD_OFF_DIRECTORIES", f"/a{os.pathsep}{os.pathsep}/b{os.pathsep}")
     monkeypatch.setenv("SPLICE_TOLD_OFF_READ_ONLY", "Yes")
     monkeypatch.setenv("LEVEL", "1")
     monkeypatch.setenv("OLD_LEVEL", "2")
@@ -94,6 +94,15 @@ def test_a_wrong_setting_is_one_line_that_names_where_it_stands(
             said = refused(capsys)
             assert f"{name} is '{value}'" in said
             assert why in said
+
+
+def test_handles_that_the_host_closed_are_not_given_to_others() -> None:
+    program = (
+        "import os, sys; from splice.servers.time.__main__ import COMMAND; COMMAND.entry = lambda *_: ''; "
+        "COMMAND.main(['--print-config']); sys.exit(os.fstat(2).st_rdev != os.stat(os.devnull).st_rdev)"
+    )
+    command = ["sh", "-c", '"$0" -c "$1" 2>&-', sys.executable, program]
+    assert subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode == 0
 
 
 def test_what_hinders_a_server_is_told(capsys: pytest.CaptureFixture[str]) -> None:

@@ -40,7 +40,7 @@ class Setting(NamedTuple):
             if text.lower() not in _YES | _NO:
                 raise ValueError("it is 1 or 0")
             return text.lower() in _YES
-        return [self._value(part) for part in text.split(os.pathsep)] if self.many else self._value(text)
+        return [self._value(part) for part in text.split(os.pathsep) if part] if self.many else self._value(text)
 
     def _value(self, text: str) -> Any:
         convert: Callable[[str], Any] = self.action.type if callable(self.action.type) else str
@@ -96,6 +96,7 @@ class Command(argparse.ArgumentParser):
 
     def main(self, words: Sequence[str] | None = None) -> int:
         """Run the server until its client leaves; return the exit status. Raises `SystemExit` for a wrong setting."""
+        _fill_standard_handles()
         words = sys.argv[1:] if words is None else list(words)
         given = vars(self.parse_args(words))
         if given.pop("print_config", False):
@@ -161,3 +162,12 @@ class Command(argparse.ArgumentParser):
         if isinstance(error, OSError):
             self.exit(FAILED, f"{self.prog}: {error.strerror or error}\n")
         self.error(str(error))
+
+
+def _fill_standard_handles() -> None:
+    """Open what the host closed of stdin, stdout and stderr: else the next file or socket would pass for it."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free

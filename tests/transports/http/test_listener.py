@@ -2,9 +2,11 @@
 
 import asyncio
 import contextlib
+import io
 import json
 import logging
 import socket
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -535,6 +537,19 @@ async def test_it_says_where_it_listens(
     assert served.paths == statuses
 
 
+class Full(io.StringIO):
+    def write(self, text: str) -> int:
+        raise OSError(28, f"no room for {text}")
+
+
+@pytest.mark.parametrize("stderr", [None, Full()])
+async def test_nobody_has_to_hear_where_it_listens(stderr: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    served = Served(monkeypatch)
+    monkeypatch.setattr(sys, "stderr", stderr)
+    await listener.serve_http(FakeService(), port=0)
+    assert served.paths
+
+
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.0.2.1", "::", "example.com"])
 async def test_listening_beyond_this_machine_needs_the_hosts_to_be_named(host: str) -> None:
     with pytest.raises(ValueError, match="allowed_hosts"):
@@ -547,7 +562,7 @@ async def test_listening_beyond_this_machine_needs_the_hosts_to_be_named(host: s
         ("hots", "x", TypeError, "there are .*host, port"),
         ("port", "80", TypeError, "0 means any free one"),
         ("port", 65536, ValueError, "up to 65535"),
-        ("host", "http://localhost", ValueError, "a name or an address"),
+        ("host", "http://localhost", ValueError, "a name or address"),
         ("path", "mcp", ValueError, "'/mcp'"),
     ],
 )

@@ -44,7 +44,7 @@ def allowed() -> tuple[Root, ...]:
 
 def root_of(path: str) -> Root | None:
     """Take a directory as a root; None where there is none."""
-    given = posixpath.abspath(posixpath.expanduser(path)) if "\0" not in path else ""
+    given = posixpath.abspath(posixpath.expanduser(path)) if path and "\0" not in path else ""
     real = posixpath.realpath(given) if given else ""
     return Root(real, given) if real and posixpath.isdir(real) else None
 

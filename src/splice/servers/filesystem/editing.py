@@ -1,13 +1,21 @@
 """Edits of a text, and what they change, as a diff."""
 
+import time
 from collections.abc import Iterable, Iterator, Sequence
-from difflib import SequenceMatcher
+from difflib import Match, SequenceMatcher
+from itertools import accumulate
 
 from splice import ToolError
 from splice.servers.filesystem.paths import shown
 
 CONTEXT = 4
 """How many lines are shown around a change."""
+
+MAX_SECONDS = 20.0
+"""How long the edits of one call may take together."""
+
+MAX_STEPS = 20_000_000
+"""How many pairs of lines a diff compares, in some two seconds. What is left then is shown as replaced."""
 
 MAX_QUOTED = 500
 """How many characters of a text that was not found are repeated."""
@@ -18,7 +26,12 @@ def edited(text: str, edits: Iterable[tuple[str, str]]) -> str:
     is_windows = "\r\n" in text and "\n" not in text.replace("\r\n", "")
     if is_windows:
         text = text.replace("\r\n", "\n")
+    until = time.monotonic() + MAX_SECONDS
     for edit in edits:
+        if time.monotonic() > until:
+            raise ToolError(
+                f"So many edits took longer than {MAX_SECONDS:g} s. Nothing was changed; make fewer at once."
+            )
         old, new = (each.replace("\r\n", "\n") if is_windows else each for each in edit)
         text = _replaced(text, old, new)
     return text.replace("\n", "\r\n") if is_windows else text
@@ -30,13 +43,18 @@ def _replaced(text: str, old: str, new: str) -> str:
     if old in text:
         return text.replace(old, new, 1)
     lines, wanted = text.split("\n"), old.removesuffix("\n").split("\n")
-    bare, sought = [line.strip() for line in lines], [line.strip() for line in wanted]
-    if any(sought):
-        for at in range(len(lines) - len(wanted) + 1):
-            if bare[at : at + len(wanted)] == sought:
-                lines[at : at + len(wanted)] = _indented(new, old, wanted[0], lines[at])
-                return "\n".join(lines)
+    bare, sought = _bare(lines), _bare(wanted)
+    found = bare.find(sought) if sought.strip() else -1
+    if found >= 0:
+        at = bare.count("\n", 0, found)
+        lines[at : at + len(wanted)] = _indented(new, old, wanted[0], lines[at])
+        return "\n".join(lines)
     raise ToolError(f"Could not find exact match for edit:\n{old[:MAX_QUOTED]}{'...' * (len(old) > MAX_QUOTED)}")
+
+
+def _bare(lines: Iterable[str]) -> str:
+    """Join lines without their white space, so that a search for whole lines takes no longer than the text is long."""
+    return "\n".join(("", *(line.strip() for line in lines), ""))
 
 
 def _indented(new: str, old: str, said: str, found: str) -> list[str]:
@@ -69,7 +87,7 @@ def _hunks(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
     rest = _common(old[same:][::-1], new[same:][::-1])
     start = max(0, same - CONTEXT)
     left, right = old[start : len(old) - max(0, rest - CONTEXT)], new[start : len(new) - max(0, rest - CONTEXT)]
-    for group in SequenceMatcher(None, left, right).get_grouped_opcodes(CONTEXT):
+    for group in _Matcher(None, left, right).get_grouped_opcodes(CONTEXT):
         (_, first, _, second, _), (_, _, last, _, end) = group[0], group[-1]
         yield f"@@ -{_range(first + start, last + start)} +{_range(second + start, end + start)} @@"
         for kind, a, b, c, d in group:
@@ -78,6 +96,30 @@ def _hunks(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
             else:
                 yield from _marked("-", left[a:b])
                 yield from _marked("+", right[c:d])
+
+
+class _Matcher(SequenceMatcher[str]):
+    """Finds what is the same, within `MAX_STEPS`: lines that come again and again would take it hours."""
+
+    a: Sequence[str]
+    b: Sequence[str]
+    b2j: dict[str, list[int]]
+
+    def get_matching_blocks(self) -> list[Match]:
+        """List what is the same, in order."""
+        a, b = self.a, self.b
+        steps = [0, *accumulate(len(self.b2j.get(line, ())) + 1 for line in a)]
+        left, blocks, budget = [(0, len(a), 0, len(b))], [Match(len(a), len(b), 0)], MAX_STEPS
+        while left:
+            part = alo, ahi, blo, bhi = left.pop()
+            budget -= steps[ahi] - steps[alo]
+            if budget < 0:
+                break
+            found = self.find_longest_match(*part)
+            if found.size:
+                blocks.append(found)
+                left += [(found.a + found.size, ahi, found.b + found.size, bhi), (alo, found.a, blo, found.b)]
+        return sorted(blocks)
 
 
 def _common(one: Sequence[str], other: Sequence[str]) -> int:

@@ -16,6 +16,9 @@ MAX_PATTERN = 1_000
 MAX_CHOICES = 100
 """How many patterns those of one argument may stand for, by their braces: each is tried on each name."""
 
+MAX_CHARACTERS = 20_000
+"""How long all of them may be together."""
+
 States: TypeAlias = frozenset[tuple[int, int]]
 """How far the names so far have come: in which choice, before which part of it."""
 
@@ -27,15 +30,15 @@ class Glob:
 
     def __init__(self, patterns: Iterable[str], *, anywhere: bool = False) -> None:
         """Read patterns. `anywhere`: one without a slash or a star is a name at any depth."""
-        self._choices: list[list[Callable[[str], object] | None]] = []
-        for pattern in patterns:
-            for choice in _choices(pattern):
-                loose = anywhere and "/" not in choice and "*" not in choice
-                self._choices.append(_parts(f"**/{choice}" if loose else choice))
-        if len(self._choices) > MAX_CHOICES:
-            raise ToolError(
-                f"With all their braces, patterns stand for at most {MAX_CHOICES}, not {len(self._choices)}"
-            )
+        choices = [choice for pattern in patterns for choice in _choices(pattern)]
+        if len(choices) > MAX_CHOICES:
+            raise ToolError(f"With all their braces, patterns stand for at most {MAX_CHOICES}, not {len(choices)}")
+        if sum(map(len, choices)) > MAX_CHARACTERS:
+            raise ToolError(f"With all their braces, patterns have at most {MAX_CHARACTERS} characters")
+        self._choices = [
+            _parts(f"**/{choice}" if anywhere and "/" not in choice and "*" not in choice else choice)
+            for choice in choices
+        ]
         self.start = self._reached((number, 0) for number in range(len(self._choices)))
 
     def step(self, states: States, name: str) -> States:
@@ -93,7 +96,9 @@ def _parts(pattern: str) -> list[Callable[[str], object] | None]:
     """Read the parts of one pattern; None is a `**`."""
     names = [part for part in pattern.split("/") if part not in {"", "."}]
     parts: list[Callable[[str], object] | None] = [
-        None if part == "**" else re.compile(translate(part.replace("[^", "[!"))).match for part in names
+        None if part == "**" else re.compile(translate(part.replace("[^", "[!"))).match
+        for part, before in zip(names, ["", *names], strict=False)
+        if not part == before == "**"
     ]
     if parts and parts[-1] is None:  # what is below, not the directory itself
         parts.append(re.compile("").match)

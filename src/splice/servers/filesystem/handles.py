@@ -26,6 +26,9 @@ from splice.servers.filesystem.paths import Denied, Place, Root, below, cut, out
 MAX_LINKS = 40
 """How many symbolic links one path may lead over."""
 
+MAX_DEPTH = 100
+"""How many directories a path goes down: each is held open on the way."""
+
 _STEP = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 """O_NONBLOCK: to open a pipe would wait for somebody who writes."""
@@ -90,6 +93,8 @@ class _Walk:
     """The way to one place: the handles from its root down, and the names that are left to go."""
 
     def __init__(self, place: Place, roots: Sequence[Root]) -> None:
+        if len(place.parts) > MAX_DEPTH:  # before anything is made
+            raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
         self._place, self._roots = place, roots
         self._links = 0
         self._root = place.root
@@ -118,6 +123,8 @@ class _Walk:
 
     def _down(self, name: str, *, create: bool) -> None:
         at = self._handles[-1]
+        if len(self._handles) > MAX_DEPTH:
+            raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
         try:
             child = os.open(name, _STEP, dir_fd=at)
         except FileNotFoundError:

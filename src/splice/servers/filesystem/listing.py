@@ -14,7 +14,7 @@ from msgspec import Meta
 from splice.servers.filesystem.directories import allowed
 from splice.servers.filesystem.globs import Glob, States
 from splice.servers.filesystem.handles import chosen, spot, telling
-from splice.servers.filesystem.paths import shown
+from splice.servers.filesystem.paths import shown, shown_json
 from splice.servers.filesystem.results import Limits, Told
 
 MAX_DEPTH = 100
@@ -154,7 +154,7 @@ class Listing:
         look, unwanted = Look(self._limits), Glob(excludePatterns, anywhere=True)
         with _directory(path) as (handle, _):
             tree = _tree(handle, unwanted, unwanted.start, look, 0)
-        text = msgspec.json.format(msgspec.json.encode(tree), indent=2).decode()
+        text = shown_json(msgspec.json.format(msgspec.json.encode(tree), indent=2).decode())
         return Told(text, look.note("Name a directory further down, or leave some out by excludePatterns."))
 
     def search_files(
@@ -210,6 +210,8 @@ class _Search:
     def run(self, handle: int, prefix: str, wanted: States, unwanted: States, depth: int) -> None:
         """Search a directory that is open, and those below it."""
         for name, kind, _ in _read(handle, self._look, depth):
+            if self._look.is_over:
+                return
             left_out = self._unwanted.step(unwanted, name) if unwanted else unwanted
             if left_out and self._unwanted.matches(left_out):
                 continue
@@ -234,6 +236,8 @@ def _tree(handle: int, unwanted: Glob, states: States, look: Look, depth: int) -
     """Build the tree of a directory that is open."""
     nodes: list[dict[str, Any]] = []
     for name, kind, _ in _read(handle, look, depth):
+        if look.is_over:
+            break
         left_out = unwanted.step(states, name) if states else states
         if (left_out and unwanted.matches(left_out)) or not look.take():
             continue

@@ -3,6 +3,7 @@
 Nothing here looks at the disk, so nothing here decides what may be reached: `handles.py` does.
 """
 
+import json
 import os
 import posixpath
 import re
@@ -17,7 +18,11 @@ MAX_SHOWN = 1_000
 """How many characters of a path an error repeats."""
 
 _WINDOWS = re.compile(r"[A-Za-z]:(?:[\\/]|$)|\\\\")
-_UNSHOWABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_UNSHOWABLE = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff"
+    "\U000e0000-\U000e007f]"
+)
+"""What controls a terminal, turns text around, or is read by a model and seen by nobody."""
 
 
 class Root(NamedTuple):
@@ -52,7 +57,12 @@ def _escape(found: re.Match[str]) -> str:
     code = ord(found[0])
     if 0xDC80 <= code <= 0xDCFF:  # how Python holds a byte that is not UTF-8
         return f"\\x{code - 0xDC00:02x}"
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def shown_json(text: str) -> str:
+    """Write indented JSON so that the same is escaped in it, as JSON does that: its names stay what they are."""
+    return "\n".join(_UNSHOWABLE.sub(lambda found: json.dumps(found[0])[1:-1], line) for line in text.split("\n"))
 
 
 def cut(text: str) -> str:

@@ -2,6 +2,7 @@
 
 import base64
 import os
+import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import Annotated, BinaryIO, NamedTuple
@@ -19,6 +20,9 @@ CHUNK = 1 << 18
 
 MAX_PATHS = 1_000
 """How many files one call may read."""
+
+MAX_SECONDS = 20.0
+"""How long lines are skipped: a file can be larger than anybody wrote, by its holes."""
 
 BINARY = "application/octet-stream"
 
@@ -153,7 +157,7 @@ class Reading:
 
     def _lines(self, file: BinaryIO, path: str, size: int, head: int | None, offset: int) -> Told:
         """Read from a line on, as many as were asked for, and as fit."""
-        start, most = _skip(file, offset), self._limits.max_bytes
+        start, most = _skip(file, path, offset), self._limits.max_bytes
         if start is None:
             raise ToolError(f"{cut(path)} has no {offset} lines to skip")
         data = _up_to(file, most + 1)
@@ -207,10 +211,12 @@ def _up_to(file: BinaryIO, most: int) -> bytes:
     return bytes(read)
 
 
-def _skip(file: BinaryIO, lines: int) -> int | None:
-    """Read over so many lines, and tell where the next one begins; None where there is none."""
-    at = 0
+def _skip(file: BinaryIO, path: str, lines: int) -> int | None:
+    """Read over so many lines, and tell where the next one begins; None where there is none. Raises `ToolError`."""
+    at, until = 0, time.monotonic() + MAX_SECONDS
     while lines:
+        if time.monotonic() > until:
+            raise ToolError(f"{cut(path)} is too large: to skip these lines took longer than {MAX_SECONDS:g} s")
         chunk = file.read(CHUNK)
         if not chunk:
             return None

@@ -67,7 +67,7 @@ def _given(directories: Sequence[str]) -> list[Root]:
     found: dict[str, Root] = {}
     for path in directories:
         if (root := root_of(path)) is None:
-            log.warning("%s is not a directory, and is left out", cut(path))
+            log.warning("%s is not a directory, and is left out", cut(path) or "an empty path")
         else:
             found.setdefault(root.real, root)
     if directories and not found:

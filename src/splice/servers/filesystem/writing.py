@@ -76,7 +76,7 @@ class Writing:
                 if _signature(there.stat()) != seen:
                     raise ToolError(f"{cut(place.path)} was changed by another program meanwhile. Read it again.")
                 _put(there, data, _mode(there))
-        return Told(diff)
+        return _shown(diff, self._limits.max_bytes)
 
     def create_directory(self, path: str) -> Told:
         """Make a directory, and those above it that lack. It is fine if it is there already."""
@@ -118,6 +118,15 @@ def _ends(start: Place, end: Place, roots: Sequence[Root]) -> Generator[tuple[Sp
             with telling("rename", place.path):
                 spots.append(stack.enter_context(spot(place, roots, follow=False)))
         yield spots[0], spots[1]
+
+
+def _shown(diff: str, most: int) -> Told:
+    """Give a diff, or as many of its whole lines as fit into an answer; its fence is closed all the same."""
+    if len(diff) <= most:
+        return Told(diff)
+    kept, fence = diff[: diff.rfind("\n", 0, most) + 1], diff[: diff.index("diff\n")]
+    note = f"Shown are {len(kept)} of {len(diff)} characters of the diff. The edits were made, or would be, as a whole."
+    return Told(f"{kept}{fence}\n\n", note)
 
 
 def _encoded(text: str) -> bytes:

@@ -8,25 +8,23 @@ finds no program to start, not even another git.
 
 import asyncio
 import os
+import posixpath
 import re
 import tempfile
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
-from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 from weakref import WeakValueDictionary
 
 from splice import ToolError
 from splice.servers.git import settings
+from splice.servers.git.links import check_links
 from splice.servers.git.running import OUTPUT_BYTES, Program, Ran, both
 from splice.servers.git.scope import Bounds, checked, quoted, real_path
 
 CONFIG_BYTES = 1_000_000
 ERROR_CHARS = 600
-STORES = 16
-"""How many object directories may borrow from each other."""
-
 SHARED = ("objects", "refs", "packed-refs", "logs", "shallow", "reftable", "info/attributes", "info/exclude")
 
 PEOPLE = ("GIT_AUTHOR", "GIT_COMMITTER")
@@ -124,12 +122,9 @@ class Repositories:
         start = bounds.check(path)
         place, config = await both(self._place(start, bounds), self._config(start, bounds))
         async with self._turns.setdefault(str(place.common), asyncio.Lock()):
-            with tempfile.TemporaryDirectory(prefix="splice-git-") as shadow:
+            with tempfile.TemporaryDirectory(prefix="splice-git-", ignore_cleanup_errors=True) as shadow:
                 try:
-                    _check_links(place, bounds)
-                    _furnish(Path(shadow), place, config)
-                    if writes:
-                        _make_logs(Path(shadow), place)
+                    await asyncio.to_thread(_prepare, Path(shadow), place, config, bounds, writes=writes)
                 except OSError as error:
                     raise ToolError(f"The Git directory of '{start}' cannot be used: {error.strerror}") from None
                 yield Repository(self._program, place, _environment(Path(shadow), place))
@@ -170,6 +165,14 @@ def _environment(shadow: Path, place: Place) -> dict[str, str]:
     return {**kept, **QUIET, **null, **homes, **places}
 
 
+def _prepare(shadow: Path, place: Place, config: Iterable[tuple[str, str]], bounds: Bounds, *, writes: bool) -> None:
+    """Look where the repository leads, and make the directory for the call. Raises `ToolError` and `OSError`."""
+    check_links(place.own, place.common, (*SHARED, "worktrees"), bounds)
+    _furnish(shadow, place, config)
+    if writes:
+        _make_logs(shadow, place)
+
+
 def _furnish(shadow: Path, place: Place, config: Iterable[tuple[str, str]]) -> None:
     """Make the directory that stands for what worktrees share."""
     (shadow / "config").write_text(settings.written(config), encoding="utf-8", errors="replace")
@@ -193,48 +196,9 @@ def _make_logs(shadow: Path, place: Place) -> None:
         (shadow / "logs").symlink_to(place.common / "logs")
 
 
-def _check_links(place: Place, bounds: Bounds) -> None:
-    """Refuse a repository with links in its directories that lead out of bounds. Raises `ToolError`."""
-    folders = (place.own, place.common, *(place.common / name for name in ("info", "objects", "refs")))
-    logs = {place.own / "logs", place.common / "logs"}
-    for path in (*chain(*map(_links, folders)), *chain(*map(_links_below, logs))):
-        if not bounds.hold(path):
-            raise ToolError(f"{quoted(path.name)} in the Git directory leads outside what is allowed")
-    stores = [place.common / "objects"]
-    for store in stores:
-        borrowed = list(_alternates(store))
-        stores += borrowed
-        if len(stores) > STORES or not all(map(bounds.hold, borrowed)):
-            raise ToolError("The repository borrows objects from outside what is allowed (objects/info/alternates)")
-
-
-def _links(folder: Path) -> Iterator[Path]:
-    if folder.is_dir():
-        yield from (each for each in folder.iterdir() if each.is_symlink())
-
-
-def _links_below(top: Path) -> Iterator[Path]:
-    """Find the links among the logs of references, which git appends to: what it appends is for a client to say."""
-    for folder, folders, files in os.walk(top):
-        paths = (Path(folder, name) for name in (*folders, *files))
-        yield from (path for path in paths if path.is_symlink())
-
-
-def _alternates(objects: Path) -> Iterator[Path]:
-    """Name the directories that one borrows objects from; the root of all where they are written in a form of git's."""
-    path = objects / "info" / "alternates"
-    if not path.is_file():
-        return
-    with path.open(encoding="utf-8", errors="surrogateescape", newline="\n") as file:
-        text = file.read(CONFIG_BYTES)
-    for line in text.split("\n"):
-        if line and not line.startswith("#"):
-            yield Path(os.sep) if line.startswith('"') or len(text) == CONFIG_BYTES else objects / line
-
-
 def _files_of_the_user() -> Iterator[tuple[str, str]]:
     """Name the user's own files of paths to ignore and of attributes, where git would look for them."""
-    folder = Path(os.environ.get("XDG_CONFIG_HOME") or "~/.config", "git").expanduser()
+    folder = Path(posixpath.expanduser(os.environ.get("XDG_CONFIG_HOME") or "~/.config"), "git")
     for key, name in (("core.excludesFile", "ignore"), ("core.attributesFile", "attributes")):
         yield key, str(folder / name)
 

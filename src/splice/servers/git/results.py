@@ -3,6 +3,7 @@
 https://git-scm.com/docs/git-status#_porcelain_format_version_2
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, TypeVar, cast
@@ -19,6 +20,9 @@ ENTRIES = 1_000
 LOG_FORMAT = "--format=%H%x00%an%x00%ae%x00%ad%x00%B"
 LOG_FIELDS = 5
 KINDS = {"M": "modified", "T": "type changed", "A": "added", "D": "deleted", "R": "renamed", "C": "copied"}
+LINES = re.compile(r"[^\n]*\n|[^\n]+")
+"""Lines as git means them: for Python a form feed in a file would end one too."""
+
 PLAIN_HEADERS = ("diff --git ", "index ", "new file mode ", "deleted file mode ")
 
 T = TypeVar("T")
@@ -189,7 +193,7 @@ def _patch(text: str) -> str:
     """Leave out the headers of files that tell no more than the lines --- and +++ below them."""
     kept: list[str] = []
     header: list[str] = []
-    for line in text.splitlines(keepends=True):
+    for line in LINES.findall(text):
         if line.startswith("diff --git "):
             kept += header
             header = [line]

@@ -6,9 +6,10 @@ A run that takes too long, or whose caller has gone, is ended together with what
 import asyncio
 import os
 import signal
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple, TypeVar
+from weakref import WeakKeyDictionary
 
 from splice import ToolError
 
@@ -21,6 +22,11 @@ ERROR_BYTES = 16_000
 PIECE_BYTES = 64_000
 GRACE_SECONDS = 1.0
 """How long git may take to remove its lock files when it is told to end. Then it is killed."""
+
+AT_ONCE = 16
+"""How many runs there are at a time, each with a process and three pipes; others wait for their turn."""
+
+_rooms: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -58,6 +64,10 @@ class Program(NamedTuple):
 
         Raises `ToolError` when time is up, and for more arguments than the system takes.
         """
+        async with _rooms.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(AT_ONCE)):
+            return await self._run(words, cwd, env, stdin, most)
+
+    async def _run(self, words: Sequence[str], cwd: str, env: Mapping[str, str], stdin: bytes, most: int) -> Ran:
         try:
             process = await asyncio.create_subprocess_exec(
                 self.path,

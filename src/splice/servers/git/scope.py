@@ -107,6 +107,8 @@ def relative(root: Path, file: str) -> str:
 
 def _root_of(path: str) -> Path:
     """Find the root of the repository that a path is in. Raises `ValueError`."""
+    if not path:
+        raise ValueError("an empty path is no repository")
     start = Path(path).resolve()
     for top in (start, *start.parents):
         if (top / ".git").exists():

@@ -5,9 +5,9 @@ editor, a signer. It is therefore never shown to a run that works. What is known
 that nobody here has heard of are not.
 """
 
+import posixpath
 import re
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 from splice import ToolError
@@ -74,7 +74,7 @@ def copied(found: Iterable[Entry]) -> Iterator[tuple[str, str]]:
         if COPIED.fullmatch(key):
             yield key, value
         elif key in ("core.excludesfile", "core.attributesfile") and scope in ("system", "global"):
-            yield key, str(Path(value).expanduser())
+            yield key, posixpath.expanduser(value)  # as it is where there is no such user
         elif key.startswith("extensions.") and key not in IGNORED_EXTENSIONS:
             if key not in OWN_EXTENSIONS:
                 raise ToolError(f"The repository uses {key!r}, which this server does not know. Use git itself.")

@@ -112,7 +112,9 @@ class Writing:
             base = base_branch if base_branch is not None else await _current(repo)
             start = await repo.commit(base, "base branch")
             order = f"create refs/heads/{branch_name}\0{start}\0".encode()
-            ran = await repo.run("update-ref", "-m", f"branch: Created from {base}", "--stdin", "-z", stdin=order)
+            ran = await repo.run(
+                "update-ref", "--no-deref", "-m", f"branch: Created from {base}", "--stdin", "-z", stdin=order
+            )
         if ran.code:
             what = (
                 "already exists" if "reference already exists" in ran.err else "is not possible beside another branch"

@@ -8,7 +8,6 @@ from msgspec import Meta
 from splice import Server, ToolError
 from splice.servers.memory.graph import Entity, Graph, Relation
 from splice.servers.memory.shapes import (
-    MAX_NAME,
     Added,
     Created,
     Done,
@@ -20,6 +19,7 @@ from splice.servers.memory.shapes import (
     Related,
     listed,
     note,
+    plain,
 )
 from splice.types import ToolAnnotations
 
@@ -62,7 +62,7 @@ def offer_creating(server: Server, change: Change) -> None:
         def edit(graph: Graph) -> tuple[Graph, Any]:
             unknown = [each.entityName for each in observations if each.entityName not in graph.entities]
             if unknown:
-                raise ToolError(f"Entity with name {unknown[0][:MAX_NAME]} not found")
+                raise ToolError(f"Entity with name {plain(unknown[0])} not found")
             return graph.add_observations((each.entityName, each.contents) for each in observations)
 
         added, notes = change(edit)

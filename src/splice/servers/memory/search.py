@@ -15,6 +15,8 @@ from splice.servers.memory.graph import Entity, Graph
 MAX_WORDS = 20
 """How many words of a query are looked for one by one."""
 
+_WORD = re.compile(r"\w")
+
 _BETWEEN = "\n\0\n"
 """Stands between the texts of an entity where they are searched as one."""
 
@@ -34,8 +36,7 @@ def search(graph: Graph, query: str) -> Found:
     texts = [(entity, _text(entity)) for entity in graph.entities.values()]
     hits = [(entity, text) for entity, text in texts if wanted in text and _contains(entity, wanted)]
     if hits:
-        whole = re.compile(rf"(?<!\w){re.escape(wanted)}(?!\w)")
-        return Found(_sorted([(_score(text, wanted) + bool(whole.search(text)), each) for each, text in hits]))
+        return Found(_sorted([(_score(text, wanted) + _has_whole(text, wanted), each) for each, text in hits]))
     words = list(dict.fromkeys(re.findall(r"\w+", wanted)))[:MAX_WORDS]
     return Found(_by_words(texts, words), by_words=True) if len(words) > 1 else Found(())
 
@@ -49,6 +50,16 @@ def _contains(entity: Entity, wanted: str) -> bool:
     if "\0" not in wanted and "\n" not in wanted:
         return True
     return any(wanted in text.lower() for text in (entity.name, entity.entityType, *entity.observations))
+
+
+def _has_whole(text: str, wanted: str) -> bool:
+    """Tell whether the query stands for itself somewhere, not within a longer word."""
+    start = 0
+    while (at := text.find(wanted, start)) >= 0:
+        start = at + len(wanted)
+        if not (_WORD.match(text[at - 1 : at]) or _WORD.match(text[start : start + 1])):
+            return True
+    return False
 
 
 def _score(text: str, wanted: str) -> float:

@@ -1,6 +1,7 @@
 """The memory server: its file, its tools, and who hears of changes."""
 
 import os
+import posixpath
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
@@ -47,6 +48,10 @@ def make(*, file: str | os.PathLike[str] | None = None, read_only: bool = False)
 
 
 def default_file() -> Path:
-    """Name the file in the user's data directory, by the rules of XDG."""
+    """Name the file in the user's data directory, by the rules of XDG. Raises `ValueError` where there is none."""
     data = Path(os.environ.get("XDG_DATA_HOME", ""))
-    return (data if data.is_absolute() else Path.home() / ".local" / "share") / "splice" / "memory.jsonl"
+    if not data.is_absolute():
+        data = Path(posixpath.expanduser("~/.local/share"))
+    if not data.is_absolute():
+        raise ValueError("this user has no home directory: name the memory by --file")
+    return data / "splice" / "memory.jsonl"

@@ -107,6 +107,11 @@ def note(notes: Sequence[str]) -> str | None:
     return ". ".join(notes) + "." if notes else None
 
 
+def plain(text: str) -> str:
+    """Write what a peer sent into an error: as one line, and not all of it."""
+    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in text[:MAX_NAME])
+
+
 def listed(names: Sequence[str]) -> str:
     """Name the first of these, and tell how many more there are."""
     shown = ", ".join(repr(each[:100]) for each in dict.fromkeys(names[:MAX_NAMED]))

@@ -147,6 +147,8 @@ class Store:
                 _sync(self.path.parent)
             except BaseException:
                 os.close(file)
+                with suppress(OSError):  # on a full disk it takes the room that others need
+                    new.unlink()
                 raise
             with self._reading:
                 self._hold(file)

@@ -5,6 +5,7 @@ Drawing never stops the server: what stderr does not take at once is dropped. Wh
 
 import os
 import select
+from contextlib import suppress
 from itertools import chain
 from textwrap import wrap
 
@@ -22,7 +23,8 @@ def draw(thought: Thought) -> None:
     poll = select.poll()
     poll.register(_STDERR, select.POLLOUT)
     if any(events & select.POLLOUT for _, events in poll.poll(0)):
-        os.write(_STDERR, box(thought).encode()[: select.PIPE_BUF])
+        with suppress(OSError):  # nobody reads it any more, or its disk is full
+            os.write(_STDERR, box(thought).encode()[: select.PIPE_BUF])
 
 
 def box(thought: Thought) -> str:

@@ -67,9 +67,7 @@ class HTTPOptions(TypedDict, total=False):
 class ListenOptions(HTTPOptions, total=False):
     """Options of an endpoint that listens on a port of its own."""
 
-    host: Annotated[
-        str, Option(str, "a name or an address, such as '127.0.0.1'", lambda name: name and "/" not in name)
-    ]
+    host: Annotated[str, Option(str, "a name or address, such as '127.0.0.1'", lambda name: name and "/" not in name)]
     """The address to listen on, 127.0.0.1 by default. One beyond this machine needs `allowed_hosts`."""
     port: Annotated[int, Option(int, "a number up to 65535; 0 means any free one", lambda port: 0 <= port < 65536)]
     """The port to listen on, 8000 by default; 0 means any free one."""

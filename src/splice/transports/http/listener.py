@@ -14,7 +14,7 @@ import asyncio
 import socket
 import sys
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, Unpack, cast
 
@@ -213,7 +213,8 @@ async def serve_http(service: base.Service, **options: Unpack[ListenOptions]) ->
     try:
         with bound(host, port) as listening:
             name = f"[{host}]" if ":" in host else host
-            sys.stderr.write(f"Serving MCP at http://{name}:{listening.getsockname()[1]}{path}\n")
+            with suppress(OSError, AttributeError):  # it was closed from the start, nobody reads it, its disk is full
+                sys.stderr.write(f"Serving MCP at http://{name}:{listening.getsockname()[1]}{path}\n")
             await serve_app(app, listening)
     finally:
         await service.close()
