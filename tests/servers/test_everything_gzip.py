@@ -124,3 +124,5 @@ async def test_what_is_fetched_is_within_all_limits() -> None:
 def test_settings_that_make_no_sense_are_refused(settings: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="above 0"):
         make(**settings)
+    with pytest.raises(ValueError, match="--page-size is at least 1, not 0"):
+        make(page_size=0)

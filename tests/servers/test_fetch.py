@@ -184,7 +184,7 @@ async def test_settings() -> None:
         assert (await fetch(client, f"{web.base}/x")).endswith(
             ":\nxxxxxxxxxx\n\n<error>The page is longer: only its first 10 bytes were read.</error>"
         )
-        assert "is not text, but text/html (7 bytes)" in await fetch(client, f"{web.base}/page")
+        assert "is not text/pl*, but text/html (7 bytes). Only text/pl*" in await fetch(client, f"{web.base}/page")
         shown = await client.get_prompt("fetch", {"url": f"{web.base}/x"})
         assert "xxxxxxxxxx" in str(shown.messages[0].content)
         assert web.asked == ["/x", "/page", "/x"]
@@ -194,10 +194,10 @@ async def test_settings() -> None:
 @pytest.mark.parametrize(
     ("setting", "why"),
     [
-        ({"timeout": 0}, "number of seconds"),
+        ({"timeout": 0}, "--timeout is a number of seconds"),
         ({"timeout": float("nan")}, "number of seconds"),
-        ({"max_bytes": 0}, "at least 1"),
-        ({"user_agent": "a\r\nb: c"}, "printable ASCII"),
+        ({"max_bytes": 0}, "--max-bytes is .* at least 1"),
+        ({"user_agent": "a\r\nb: c"}, "--user-agent is .* printable ASCII"),
         ({"proxy_url": "socks5://127.0.0.1:1"}, "HTTP proxy"),
         ({"types": ["html"]}, "not 'html'"),
     ],

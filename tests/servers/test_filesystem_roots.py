@@ -82,7 +82,7 @@ async def test_a_client_of_http_cannot_widen_what_may_be_reached(tmp_path: Path,
 def test_directories_that_are_not_there_are_told_and_left_out(
     root: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    make(directories=[str(root), str(root / "none"), str(root / "a.txt")])
+    make(directories=[root, str(root / "none"), str(root / "a.txt")])
     assert [record.levelname for record in caplog.records] == ["WARNING", "WARNING"]
     monkeypatch.setenv("SPLICE_FILESYSTEM_DIRECTORIES", str(root / "none"))
     with pytest.raises(SystemExit) as ended:
@@ -98,6 +98,11 @@ def test_a_wrong_setting_is_told(root: Path, setting: str, capsys: pytest.Captur
     assert setting.partition("=")[0] in capsys.readouterr().err
 
 
+def test_one_path_in_place_of_a_list_does_not_open_the_whole_machine(root: Path) -> None:
+    with pytest.raises(TypeError, match=f"directories are a list of paths, such as \\['{root}'\\]"):
+        make(directories=str(root))
+
+
 async def test_read_only_offers_no_tool_that_writes(root: Path) -> None:
     async with Client(make(directories=[str(root)], read_only=True)) as client:
         tools = await client.list_tools()
@@ -106,7 +111,7 @@ async def test_read_only_offers_no_tool_that_writes(root: Path) -> None:
 
 
 async def test_it_runs_as_its_entry_says(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = [sys.executable, "-m", "splice.servers.filesystem", "--read-only", str(root)]
+    words = [sys.executable, "-m", "splice.servers.filesystem", str(root), "--read-only"]
     assert COMMAND.main([*words[3:], "--print-config"]) == 0
     entry: Any = json.loads(capsys.readouterr().out)["mcpServers"]["filesystem"]
     assert [entry["command"], *entry["args"]] == words

@@ -240,7 +240,7 @@ async def test_worktrees_and_new_repositories_work(tmp_path: Path) -> None:
         git(fresh.root, "init", "--quiet", "--initial-branch=main", "--object-format=sha256", "--template=")
         assert (await fresh.structure("status"))["commit"] is None
         assert "did not resolve" in await fresh.refusal("create_branch", branch_name="x")
-        assert "HEAD" in await fresh.refusal("log")
+        assert await fresh.refusal("log") == "There are no commits yet"
         (fresh.root / "f").write_text("f")
         await fresh.text("add", files=[str(fresh.root / "f")])
         assert len((await fresh.text("commit", message="first")).split()[-1]) == 64
@@ -367,6 +367,8 @@ def test_settings_are_checked(tmp_path: Path) -> None:
     ):
         with pytest.raises(ValueError, match=wrong):
             make(**settings)
+    with pytest.raises(TypeError, match="repositories are a list of paths"):
+        make(repositories=str(root))
 
 
 async def test_the_command_serves(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

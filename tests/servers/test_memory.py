@@ -78,6 +78,9 @@ async def test_names_within_one_call_are_new_once(tmp_path: Path) -> None:
     async with Client(make(file=tmp_path / "m.jsonl")) as client:
         created = await call(client, "create_entities", entities=[entity("A", "1"), entity("A", "2")])
         assert created["entities"] == [entity("A", "1")]
+        taken = await call(client, "create_entities", entities=[entity("A", "2")])
+        left = "There already, and left as it was: 'A'. add_observations adds to what is there."
+        assert taken == {"entities": [], "note": left}
         again = await call(client, "create_relations", relations=[relation("A", "A"), relation("A", "A")])
         assert again == {"relations": [relation("A", "A")]}
         more = [{"entityName": "A", "contents": ["2", "2"]}, {"entityName": "A", "contents": ["2", "3"]}]

@@ -31,7 +31,7 @@ OF_OUR_OWN = {11}
 
 @asynccontextmanager
 async def connected(path: Path, protocol: str = "modern", **settings: Any) -> AsyncIterator[Client]:
-    async with Client(make(db_path=str(path), **settings), protocol=protocol) as client:
+    async with Client(make(db_path=path, **settings), protocol=protocol) as client:
         yield client
 
 

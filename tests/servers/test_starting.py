@@ -20,7 +20,7 @@ from splice.servers.starting import FAILED, USAGE, Command
 
 def command(make: str = "servers.making:make") -> Command:
     told = Command("told-off", "tell settings", make)
-    told.setting("directories", nargs="*", help="where to look")
+    told.setting("directories", nargs="*", is_path=True, help="where to look")
     told.setting("--read-only", action="store_true", help="change nothing")
     told.setting("--level", type=int, choices=[1, 2, 9], env=("LEVEL", "OLD_LEVEL"), help="how much; 100%% is all")
     told.setting("-n", "--name", action="append", help="a name; repeatable")
@@ -58,6 +58,13 @@ def test_settings_come_from_flags() -> None:
     }
 
 
+def test_directories_may_stand_among_flags_and_behind_dashes(capsys: pytest.CaptureFixture[str]) -> None:
+    assert settings("a", "--read-only", "b")["directories"] == ["a", "b"]
+    assert settings("--read-only", "--", "-a", "b")["directories"] == ["-a", "b"]
+    assert main(["serve", "filesystem", "--print-config", "--", "-a"]) == 0
+    assert '/-a"' in capsys.readouterr().out
+
+
 def test_settings_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPLICE_TOLD_OFF_DIRECTORIES", f"/a{os.pathsep}{os.pathsep}/b{os.pathsep}")
     monkeypatch.setenv("SPLICE_TOLD_OFF_READ_ONLY", "Yes")
@@ -85,7 +92,7 @@ def test_a_wrong_setting_is_one_line_that_names_where_it_stands(
     assert "--port needs --http" in refused(capsys, "--port", "1")
     assert "splice serve told-off: level 9 is more than there is" in refused(capsys, "--level", "9")
     for name, value, why in (
-        ("LEVEL", "x", "invalid literal"),
+        ("LEVEL", "x", "invalid int value"),
         ("OLD_LEVEL", "3", "it is one of 1, 2, 9"),
         ("SPLICE_TOLD_OFF_READ_ONLY", "maybe", "it is 1 or 0"),
     ):
@@ -112,20 +119,65 @@ def test_what_hinders_a_server_is_told(capsys: pytest.CaptureFixture[str]) -> No
         port = str(taken.getsockname()[1])
         said = refused(capsys, "--http", "--port", port, status=FAILED, make="servers.making:make_real")
     assert f"cannot listen on 127.0.0.1:{port}" in said
-    assert "allowed_hosts" in refused(capsys, "--http", "--host", "0.0.0.0", make="servers.making:make_real")
 
 
-def test_the_entry_for_a_host_starts_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+def test_where_to_listen_is_checked_in_the_words_of_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    for words, why in (
+        (("--port", "70000"), "argument --port: a number up to 65535"),
+        (("--port", "-1"), "argument --port"),
+        (("--path", "mcp"), "argument --path: a path with its slash"),
+    ):
+        assert why in refused(capsys, "--http", *words)
+        assert why in refused(capsys, "--print-config", "--http", *words)
+    assert "--port needs --http" in refused(capsys, "--print-config", "--port", "1")
+    beyond = refused(capsys, "--http", "--host", "0.0.0.0", make="servers.making:make_real")
+    assert "(--allowed-host mcp.example.com)" in beyond
+
+
+def test_the_entry_for_a_host_starts_the_same(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     def entry(*words: str) -> Any:
         assert command().main(("--print-config", *words)) == 0
         return json.loads(capsys.readouterr().out)["mcpServers"]["told-off"]
 
-    words = ["-m", "splice.servers.told_off", "a b", "--level", "2"]
-    assert entry("a b", "--level", "2") == {"command": sys.executable, "args": words}
+    words = ["-m", "splice.servers.told_off", str(tmp_path / "a b"), "--level", "2", "--name", "a", "--name=-b"]
+    given = entry("--name", "a", "--level", "2", str(tmp_path / "a b"), "-n=-b")
+    assert given == {"command": sys.executable, "args": words}
     assert entry("--http") == {"type": "http", "url": "http://127.0.0.1:8000/mcp"}
     assert entry("--http", "--host", "::1", "--port", "1", "--path", "/x")["url"] == "http://[::1]:1/x"
     assert entry("--http", "--host", "0.0.0.0", "--allowed-host", "mcp.example")["url"] == "http://mcp.example:8000/mcp"
     assert "--port that stays the same" in refused(capsys, "--print-config", "--http", "--port", "0")
+
+
+def test_the_entry_for_a_host_has_paths_in_full(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, words in (
+        ("filesystem", ("work",)),
+        ("git", ("--repository", "work")),
+        ("memory", ("--file", "work")),
+        ("sqlite", ("--db-path", "work")),
+    ):
+        assert main(["serve", name, *words, "--print-config"]) == 0
+        args = json.loads(capsys.readouterr().out)["mcpServers"][name]["args"]
+        assert args[2:] == [*words[:-1], str(tmp_path / "work")]
+
+
+def test_paths_may_begin_with_the_home_directory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/ann")
+    assert settings("~/a")["directories"] == ["/home/ann/a"]
+    monkeypatch.setenv("SPLICE_TOLD_OFF_DIRECTORIES", f"~/a{os.pathsep}~")
+    assert settings()["directories"] == ["/home/ann/a", "/home/ann"]
+
+
+def test_who_waits_at_a_terminal_is_told_what_this_is(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    assert settings("--http") == {"run": ("http", {})}
+    assert capsys.readouterr().err == ""
+    assert settings() == {"run": ("stdio", {})}
+    assert "told-off waits for a client on stdin. Try: splice list -- splice serve" in capsys.readouterr().err
 
 
 def test_help_tells_each_setting_with_its_variables(capsys: pytest.CaptureFixture[str]) -> None:

@@ -50,7 +50,7 @@ def command(context: click.Context, /, target: str, http: bool, reload: bool, de
     try:
         serve(run, "http" if http else "stdio", **options)
     except ValueError as error:
-        raise Stop(USAGE, f"{error} (--allowed-host)" if "allowed_hosts" in str(error) else str(error)) from error
+        raise Stop(USAGE, str(error)) from error
     except OSError as error:
         raise Stop(FAILED, error.strerror or str(error)) from error
     return OK

@@ -39,9 +39,10 @@ def _complete(context: click.Context, parameter: click.Parameter, incomplete: st
 
 @click.command(context_settings={"ignore_unknown_options": True, "help_option_names": []})
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, shell_complete=_complete)
-def command(words: tuple[str, ...]) -> int:
+@click.pass_obj
+def command(behind: list[str], /, words: tuple[str, ...]) -> int:
     """Run a reference server. Raises `Stop`, and `SystemExit` as the server's own command does."""
-    match words:
+    match (*words, "--", *behind) if behind else words:
         case [name, *rest] if name in SERVERS:
             status: int = import_module(f"splice.servers.{name.replace('-', '_')}.__main__").COMMAND.main(rest)
             return status

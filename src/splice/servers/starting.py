@@ -6,10 +6,12 @@ with the server itself is imported when it is to run, so that `--help` and a wro
 
 import argparse
 import os
+import posixpath
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from importlib import import_module
+from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 import msgspec
@@ -33,6 +35,7 @@ class Setting(NamedTuple):
     action: argparse.Action
     names: tuple[str, ...]
     many: bool
+    is_path: bool
 
     def read(self, text: str) -> Any:
         """Read what stands in the environment. Raises `ValueError`."""
@@ -44,10 +47,21 @@ class Setting(NamedTuple):
 
     def _value(self, text: str) -> Any:
         convert: Callable[[str], Any] = self.action.type if callable(self.action.type) else str
-        value = convert(text)
+        try:
+            value = convert(text)
+        except ValueError:
+            raise ValueError(f"invalid {getattr(convert, '__name__', convert)} value") from None
         if self.action.choices is not None and value not in self.action.choices:
             raise ValueError(f"it is one of {', '.join(map(str, self.action.choices))}")
         return value
+
+    def written(self, given: Any) -> list[str]:
+        """Write what the command line gave, so that it means the same in another directory."""
+        flag = list(self.action.option_strings[-1:])
+        if self.action.nargs == 0:
+            return flag
+        values = [str(Path.cwd() / each) if self.is_path else str(each) for each in (given if self.many else [given])]
+        return [word for value in values for word in ([f"{flag[0]}={value}"] if value[:1] == "-" else [*flag, value])]
 
 
 class Command(argparse.ArgumentParser):
@@ -71,8 +85,8 @@ class Command(argparse.ArgumentParser):
         group = self.add_argument_group("how it is reached")
         group.add_argument("--http", action="store_true", help="serve HTTP instead of stdin and stdout")
         group.add_argument("--host", help="where to listen (127.0.0.1)")
-        group.add_argument("--port", type=int, help="0: any free one (8000)")
-        group.add_argument("--path", help="the MCP endpoint's path (/mcp)")
+        group.add_argument("--port", type=_port, help="0: any free one (8000)")
+        group.add_argument("--path", type=_path, help="the MCP endpoint's path (/mcp)")
         group.add_argument(
             "--allowed-host",
             dest="allowed_hosts",
@@ -83,30 +97,39 @@ class Command(argparse.ArgumentParser):
         self.add_argument("--debug", action="store_true", help="show tracebacks")
         group.add_argument("--print-config", action="store_true", help="print the entry for a host's .mcp.json and end")
 
-    def setting(self, *flags: str, env: Sequence[str] = (), **options: Any) -> None:
+    def setting(self, *flags: str, env: Sequence[str] = (), is_path: bool = False, **options: Any) -> None:
         """Add a setting: the arguments of `add_argument`, and further names that it has in the environment.
+
+        What `is_path` may begin with ~, as no shell reads a host's file; the entry for it has the path in full.
 
         ``--read-only`` of the server ``git`` is ``SPLICE_GIT_READ_ONLY`` there; a list is separated as in PATH.
         """
         words = (self.name, flags[-1].removeprefix("--"))
         names = ("_".join(("SPLICE", *words)).upper().replace("-", "_"), *env)
         options["help"] = f"{options['help']} [{', '.join(names)}]"
+        if is_path:
+            options["type"] = posixpath.expanduser
         many = options.get("action") == "append" or options.get("nargs") in {"*", "+"}
-        self._settings.append(Setting(self.add_argument(*flags, **options), names, many))
+        self._settings.append(Setting(self.add_argument(*flags, **options), names, many, is_path))
 
     def main(self, words: Sequence[str] | None = None) -> int:
         """Run the server until its client leaves; return the exit status. Raises `SystemExit` for a wrong setting."""
         _fill_standard_handles()
-        words = sys.argv[1:] if words is None else list(words)
-        given = vars(self.parse_args(words))
-        if given.pop("print_config", False):
-            sys.stdout.write(self.entry(words, given) + "\n")
-            return 0
+        words = sys.argv[1:] if words is None else words
+        parse = self.parse_args if "--" in words else self.parse_intermixed_args  # the latter cannot bear it
+        given = vars(parse(words))
         listen = {name: given.pop(name) for name in _LISTENING if name in given}
-        http, debug = listen.pop("http", False), given.pop("debug", False)
+        http = listen.pop("http", False)
         if listen and not http:
             self.error(f"--{next(iter(listen)).replace('_', '-').removesuffix('s')} needs --http")
+        if given.pop("print_config", False):
+            sys.stdout.write(self.entry(given, listen if http else None) + "\n")
+            return 0
+        debug = given.pop("debug", False)
         settings = {**self._environment(given), **given}
+        if not http and sys.stdin.isatty():
+            told = f"waits for a client on stdin. Try: splice list -- {self.prog} ... (Ctrl-C ends this)"
+            sys.stderr.write(f"{self.name} {told}\n")
         try:
             self._made(settings).run("http" if http else "stdio", **listen)
         except (ValueError, OSError) as error:
@@ -119,18 +142,20 @@ class Command(argparse.ArgumentParser):
         """End with one line about what is wrong. Raises `SystemExit`."""
         self.exit(USAGE, f"{self.prog}: {message}; see --help\n")
 
-    def entry(self, words: Sequence[str], given: dict[str, Any]) -> str:
-        """Write the JSON that a host's configuration file wants, with the same settings."""
-        kept = [word for word in words if word != "--print-config"]
-        entry: dict[str, Any] = {
-            "command": sys.executable,
-            "args": ["-m", f"splice.servers.{self.name.replace('-', '_')}", *kept],
-        }
-        if given.get("http"):
-            host, port, path = given.get("host", "127.0.0.1"), given.get("port", 8000), given.get("path", "/mcp")
+    def entry(self, given: dict[str, Any], listen: dict[str, Any] | None) -> str:
+        """Write the JSON that a host's configuration file wants, with the same settings; `listen` is for HTTP."""
+        entry: dict[str, Any]
+        if listen is None:
+            found = [each for each in self._settings if each.action.dest in given]
+            words = [word for each in found for word in each.written(given[each.action.dest])]
+            words += ["--debug"] if given.get("debug") else []
+            module = f"splice.servers.{self.name.replace('-', '_')}"
+            entry = {"command": sys.executable, "args": ["-m", module, *words]}
+        else:
+            host, port, path = listen.get("host", "127.0.0.1"), listen.get("port", 8000), listen.get("path", "/mcp")
             if port == 0:
                 self.error("--print-config needs a --port that stays the same")
-            host = next(iter(given.get("allowed_hosts", [f"[{host}]" if ":" in host else host])))
+            host = next(iter(listen.get("allowed_hosts", [f"[{host}]" if ":" in host else host])))
             entry = {"type": "http", "url": f"http://{host}:{port}{path}"}
         return msgspec.json.format(msgspec.json.encode({"mcpServers": {self.name: entry}}), indent=2).decode()
 
@@ -171,3 +196,15 @@ def _fill_standard_handles() -> None:
             os.fstat(number)
         except OSError:
             os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
+
+
+def _port(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"a number up to 65535, not {text!r}")
+    return int(text)
+
+
+def _path(text: str) -> str:
+    if not text.startswith("/"):
+        raise argparse.ArgumentTypeError(f"a path with its slash, such as /mcp, not {text!r}")
+    return text

@@ -39,7 +39,9 @@ def make(
 ) -> Server:
     """Make the server. Raises `ValueError` for a setting that makes no sense."""
     if not 0 < pace <= 3600:
-        raise ValueError("the pace is a number of seconds above 0, at most 3600")
+        raise ValueError("--pace is a number of seconds above 0, at most 3600")
+    if page_size is not None and page_size < 1:
+        raise ValueError(f"--page-size is at least 1, not {page_size}")
     domains = [name.strip().lower() for name in gzip_allowed_domains.split(",") if name.strip()]
     limits = gzipping.Limits(gzip_max_fetch_size, gzip_max_fetch_time_millis / 1000, domains, gzip_allow_loopback)
     kept, loops = Kept(), toggles.Loops(pace)

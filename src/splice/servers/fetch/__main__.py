@@ -5,7 +5,11 @@ import sys
 from splice.servers.starting import Command
 
 COMMAND = Command("fetch", "read pages of the web, as Markdown", "splice.servers.fetch.server:make")
-COMMAND.setting("--user-agent", metavar="TEXT", help="the User-Agent header, instead of the two that the page names")
+COMMAND.setting(
+    "--user-agent",
+    metavar="TEXT",
+    help="the User-Agent header, instead of those that sites know: one for the model, one for the user",
+)
 COMMAND.setting("--ignore-robots-txt", action="store_true", help="read what a site's robots.txt disallows, too")
 COMMAND.setting("--proxy-url", metavar="URL", help="an HTTP proxy to go through")
 COMMAND.setting("--allow-private-ips", action="store_true", help="read from this machine and private networks, too")

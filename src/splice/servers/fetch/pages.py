@@ -136,7 +136,8 @@ class Pages:
         if not 200 <= reply.status < 300:
             raise ToolError(f"Failed to fetch {url} - status code {reply.status}")
         if not self._is_wanted(reply) or _is_binary(reply):
-            raise ToolError(f"{url} is not text, but {_kind(reply)}. Only text can be fetched.")
+            wanted = "text" if self._types is TEXT or self._is_wanted(reply) else " or ".join(self._types)
+            raise ToolError(f"{url} is not {wanted}, but {_kind(reply)}. Only {wanted} can be fetched.")
         return Page(reply, is_redirected=url != first)
 
     def _is_wanted(self, reply: WebReply) -> bool:

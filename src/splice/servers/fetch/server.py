@@ -53,15 +53,15 @@ class Settings(Struct, kw_only=True, frozen=True):
     def __post_init__(self) -> None:
         agent, proxy = self.user_agent, self.proxy_url
         if not 0 < self.timeout < math.inf:
-            raise ValueError("timeout is a number of seconds, more than 0")
+            raise ValueError("--timeout is a number of seconds, more than 0")
         if self.max_bytes < 1:
-            raise ValueError("max_bytes is a number of bytes, at least 1")
+            raise ValueError("--max-bytes is a number of bytes, at least 1")
         if agent is not None and not (agent.strip() and agent.isascii() and agent.isprintable()):
-            raise ValueError("user_agent is a text in printable ASCII")
+            raise ValueError("--user-agent is a text in printable ASCII")
         if proxy is not None and not (proxy.startswith(("http://", "https://")) and urlsplit(proxy).hostname):
-            raise ValueError("proxy_url is the URL of an HTTP proxy, such as http://proxy.example:3128")
+            raise ValueError("--proxy-url is the URL of an HTTP proxy, such as http://proxy.example:3128")
         if wrong := [each for each in self.types if each.count("/") != 1]:
-            raise ValueError(f"types are content types such as text/html or text/*, not {wrong[0]!r}")
+            raise ValueError(f"--type is a content type such as text/html or text/*, not {wrong[0]!r}")
 
 
 class Part(NamedTuple):

@@ -37,7 +37,7 @@ log = logging.getLogger("splice.servers.filesystem")
 
 def make(
     *,
-    directories: Sequence[str] = (),
+    directories: Sequence[str | os.PathLike[str]] = (),
     read_only: bool = False,
     max_bytes: int = DEFAULT_MAX_BYTES,
     max_media_bytes: int = DEFAULT_MAX_MEDIA_BYTES,
@@ -52,6 +52,8 @@ def make(
         raise ValueError(f"--poll-seconds is more than 0, not {poll_seconds}")
     if os.open not in os.supports_dir_fd or os.scandir not in os.supports_fd:
         raise ValueError("this system cannot open files relative to a directory, which the server relies on")
+    if isinstance(directories, str):  # each of its letters would be a path, and one of them often is "/"
+        raise TypeError(f"directories are a list of paths, such as [{directories!r}]")
     roots = Directories(_given(directories))
     gate = _Gate(roots)
     server = Server("filesystem", instructions=INSTRUCTIONS, middleware=[gate], extensions=[roots])
@@ -62,10 +64,10 @@ def make(
     return server
 
 
-def _given(directories: Sequence[str]) -> list[Root]:
+def _given(directories: Sequence[str | os.PathLike[str]]) -> list[Root]:
     """Take the directories that are there. Raises `OSError` when there are none of those that were named."""
     found: dict[str, Root] = {}
-    for path in directories:
+    for path in [os.fspath(each) for each in directories]:
         if (root := root_of(path)) is None:
             log.warning("%s is not a directory, and is left out", cut(path) or "an empty path")
         else:

@@ -10,6 +10,7 @@ COMMAND.setting(
     "--repository",
     dest="repositories",
     action="append",
+    is_path=True,
     metavar="PATH",
     help="a repository that may be used, also by a path inside it; repeatable (what lies in the working directory)",
 )

@@ -218,5 +218,7 @@ def _said(err: str, shadow: str) -> str:
     """Cut what git wrote on stderr down to what a model can use."""
     lines = (line for line in err.replace(shadow, "...").splitlines() if not line.startswith(("hint:", "warning:")))
     text = "\n".join(line.removeprefix("fatal: ").removeprefix("error: ") for line in lines)
+    if text == "bad revision 'HEAD'":
+        return "There are no commits yet"
     text = "".join(each if each.isprintable() or each in "\n\t" else repr(each)[1:-1] for each in text)
     return text[:ERROR_CHARS] or "git failed without saying why"

@@ -53,8 +53,10 @@ class Bounds(NamedTuple):
 class Scope:
     """The bounds that the settings draw."""
 
-    def __init__(self, repositories: Sequence[str], *, any_repository: bool) -> None:
+    def __init__(self, repositories: Sequence[str | os.PathLike[str]], *, any_repository: bool) -> None:
         """Find the repositories. Raises `ValueError` for a path that is in none, and for settings at odds."""
+        if isinstance(repositories, str):  # each of its letters would be a path, and one of them often is "/"
+            raise TypeError(f"repositories are a list of paths, such as [{repositories!r}]")
         if any_repository and repositories:
             raise ValueError("--any-repository and --repository exclude each other")
         tops = tuple(dict.fromkeys(map(_root_of, repositories))) or (Path.cwd().resolve(),)
@@ -105,7 +107,7 @@ def relative(root: Path, file: str) -> str:
     return str(path.relative_to(root))
 
 
-def _root_of(path: str) -> Path:
+def _root_of(path: str | os.PathLike[str]) -> Path:
     """Find the root of the repository that a path is in. Raises `ValueError`."""
     if not path:
         raise ValueError("an empty path is no repository")

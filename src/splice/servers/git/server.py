@@ -28,7 +28,7 @@ Nothing is fetched or pushed; hooks and filters do not run. Long output is cut, 
 
 def make(
     *,
-    repositories: Sequence[str] = (),
+    repositories: Sequence[str | os.PathLike[str]] = (),
     any_repository: bool = False,
     read_only: bool = False,
     timeout: float = SECONDS,

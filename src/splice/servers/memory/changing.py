@@ -38,7 +38,7 @@ def offer_creating(server: Server, change: Change) -> None:
         names = {each.name for each in added}
         taken = [each.name for each in new if each.name not in names]
         if taken:
-            notes.append(f"Nothing was changed of {listed(taken)}, which exist already: use add_observations")
+            notes.append(f"There already, and left as it was: {listed(taken)}. add_observations adds to what is there")
         return Created(added, note(notes))
 
     @server.tool(title="Create relations", annotations=hints)

@@ -1,5 +1,6 @@
 """The server `sqlite`: six tools, a memo of insights, and the schema as resources."""
 
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -34,10 +35,14 @@ _ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent
 
 
 def make(
-    *, db_path: str = DEFAULT_PATH, read_only: bool = False, max_rows: int = 1_000, timeout: float = 10.0
+    *,
+    db_path: str | os.PathLike[str] = DEFAULT_PATH,
+    read_only: bool = False,
+    max_rows: int = 1_000,
+    timeout: float = 10.0,
 ) -> Server:
     """Make the server. Raises `ValueError` for a setting that is wrong."""
-    if not db_path or db_path.startswith(":memory:"):
+    if not db_path or os.fspath(db_path).startswith(":memory:"):
         raise ValueError("--db-path names a file")
     if max_rows < 1:
         raise ValueError("--max-rows is at least 1")

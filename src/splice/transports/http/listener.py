@@ -205,7 +205,7 @@ async def serve_http(service: base.Service, **options: Unpack[ListenOptions]) ->
     if "allowed_hosts" not in given and not is_loopback(host):
         raise ValueError(
             f"listening on {host} lets other machines in: name the hosts clients will use, such as "
-            "allowed_hosts=['mcp.example.com'], or listen on 127.0.0.1"
+            "allowed_hosts=['mcp.example.com'] (--allowed-host mcp.example.com), or listen on 127.0.0.1"
         )
     path = given.setdefault("path", "/mcp")
     app = HTTPApp(service, **given)
