@@ -21,7 +21,7 @@ from fuzz.fuzzing import TEXT, cpu_seconds, fuzz
 from splice.auth import NotFetched, WebFetcher, WebReply
 from splice.servers.fetch.decoding import decoded
 from splice.servers.fetch.markdown import to_markdown
-from splice.servers.fetch.server import _shown
+from splice.servers.fetch.parts import shown as part_of
 
 PUBLIC = ["93.184.215.14", "8.8.8.8", "2606:4700::1111", "1.1.1.1"]
 SPELLINGS = st.sampled_from(
@@ -140,6 +140,7 @@ def check_told(error: NotFetched, url: str) -> None:
 
 @example(url="http://as.test/", answers=[["93.184.215.14"]])
 @example(url="://ann:s3cr3t@127.0.0.1", answers=[])
+@example(url="http://[::1]@", answers=[])
 @fuzz(url=URLS, answers=ANSWERS)
 def test_connections_lead_outside(url: str, answers: list[list[str] | None]) -> None:
     net = Net(answers)
@@ -324,7 +325,7 @@ def test_any_bytes_become_text_in_parts(body: bytes, kind: str, start: int, leng
     text = decoded(body, kind)
     text.encode()
     assert not set(text) & set("\0\x1b\x7f\u2028\U000e0041")
-    shown = _shown(text, start, length, "")
+    shown = part_of(text, start, length, "")
     assert shown.startswith(text[start : start + length])
-    parts = [_shown(text, begin, length, "").partition("\n\n<error>")[0] for begin in range(0, len(text), length)]
+    parts = [part_of(text, begin, length, "").partition("\n\n<error>")[0] for begin in range(0, len(text), length)]
     assert "".join(parts) == text or "<error>" in text

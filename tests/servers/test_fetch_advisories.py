@@ -8,6 +8,8 @@ CVE-2026-73497 and CVE-2026-77242 (a name that changes between check and connect
 import asyncio
 import contextlib
 import gzip
+import io
+import resource
 import time
 from typing import Any
 from unittest import mock
@@ -20,7 +22,9 @@ from servers.site import HTML, Answer, leads, site, text
 from splice import Client
 from splice.auth import WebFetcher
 from splice.servers.fetch.converting import Converter
-from splice.servers.fetch.markdown import to_markdown
+from splice.servers.fetch.decoding import decoded
+from splice.servers.fetch.markdown import CPU_SECONDS, main, to_markdown
+from splice.servers.fetch.parts import shown
 from splice.servers.fetch.robots import MAX_RULES
 from splice.servers.fetch.server import make
 from transports.raw_http import Visit
@@ -59,6 +63,7 @@ ODD = (
         "https://as.test\\@127.0.0.1/",
         "https://as.test/\r\nx: y",
     ),
+    *("http://[::1]@", "https://[]@as.test/", "https://as.test]@["),
     *("https://127%2e0.0.1/", "https://a%00b/", "https://a\0b/", "https://as.test:0/", "https://as.test:99999/"),
     *("https://[::1%25eth0]/", "https://[1.2.3.4]/", "https://as.test/\ud800", "https://" + "a" * 9000),
 )
@@ -143,6 +148,13 @@ async def test_each_hop_is_checked() -> None:
         async with site({"/robots.txt": leads(location)}) as web, Client(make(allow_loopback=True)) as client:
             assert " is not fetched: " in await fetch(client, f"{web.base}/x")
         assert web.asked == ["/robots.txt"]
+
+
+async def test_a_redirect_to_what_no_parser_can_read_is_told() -> None:
+    """Yarl raises an `IndexError` for these."""
+    for location in ("http://[::1]@", "//[]@as.test/", "//as.test][@"):
+        async with site({"/x": leads(location)}) as web, Client(make(allow_loopback=True)) as client:
+            assert "which is not a URL" in await fetch(client, f"{web.base}/x")
 
 
 async def test_the_connection_goes_to_the_address_that_was_checked() -> None:
@@ -258,6 +270,83 @@ def test_nothing_becomes_an_image() -> None:
     assert to_markdown("a &lt;img src=x&gt; &lt; b [c]", "https://as.test/") == "a \\<img src=x> < b [c]"
     assert "\n'''\n![" in to_markdown("<pre>\n```\n![y](z)</pre>", "https://as.test/")
     assert to_markdown("<code>vec![1, 2]</code>", "https://as.test/") == "`vec![1, 2]`"
+
+
+IMAGE = "![y](https://as.test/x)"
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        (f"<a href='/a){IMAGE}'>t</a>", "[t](https://as.test/a%29!%5By%5D%28https://as.test/x%29)"),
+        (f"<a href='/a\n\n{IMAGE}'>t</a>", "[t](https://as.test/a!%5By%5D%28https://as.test/x%29)"),
+        ("<a href='http://[::1]/&#xE0041;a|b'>t</a>", "[t](http://[::1]/a%7Cb)"),
+        ("[y](javascript:x) [y]: https://as.test/x", "[y\\](javascript:x) [y\\]: https://as.test/x"),
+        (f"` <code>{IMAGE}</code>", f"\\` `{IMAGE}`"),
+        (f"<p>```<pre>{IMAGE}</pre>", f"\\`\\`\\`\n\n```\n{IMAGE}\n```"),
+        ("<p>~~~<p>a~b /~ann", "\\~\\~\\~\n\na~b /~ann"),
+        ("<del><del>x</del></del>", "~~x~~"),
+        (f"<code>a\n- {IMAGE}<p>b</p></code>", f"`a - {IMAGE}b`"),
+        (f"<code>a</code><code>`{IMAGE}</code>", f"`a` `` `{IMAGE} ``"),
+        (f"<b><pre>a\n\n{IMAGE}</pre></b>", f"```\na\n\n{IMAGE}\n```"),
+        (f"<h1>a<pre>b\n\n{IMAGE}</pre></h1>", f"# a`b {IMAGE}`"),
+        (f"x<li><pre>\na\n\n{IMAGE}</pre>", f"x\n\n```\na\n\n{IMAGE}\n```"),
+        (f"<ul>x<li><pre>\na\n\n{IMAGE}</pre></ul>", f"x\n\n* ```\n  a\n\n  {IMAGE}\n  ```"),
+        (f"<dl><dt>t<dd><pre>\na\n\n{IMAGE}</pre></dl>", f"t\n* ```\n  a\n\n  {IMAGE}\n  ```"),
+        ("<table><tr><td><code>a|![y](z)</code></table>", "|  |\n| --- |\n| a\\|\\![y\\](z) |"),
+        ("<img role=main src=/x alt=y>", "[image: y](https://as.test/x)"),
+        ("<a role=main href='javascript:x'>y</a>", "y"),
+        (f"<pre role=main>&#13;{IMAGE}<br>{IMAGE}</pre>", f"```\n{IMAGE}\n{IMAGE}\n```"),
+        ("<a href=/x><code>f()</code></a>", "[`f()`](https://as.test/x)"),
+    ],
+)
+def test_no_end_of_code_or_of_a_link_is_where_the_page_wants_it(html: str, expected: str) -> None:
+    assert to_markdown(html, "https://as.test/") == expected
+
+
+def test_no_part_of_a_page_shows_what_the_whole_does_not() -> None:
+    """Parts end where the caller says: within code, or between a backslash and what it makes text of."""
+    block, span, image = f"```\na\n{IMAGE}\nb\n```\n\nc", f"d `{IMAGE}` e", f"\\{IMAGE}"
+    assert shown(block, 6, 23, "", is_markdown=True).startswith(f"```\n{IMAGE}\n```\n\n<error>Content truncated.")
+    assert shown(block, 37, 1, "", is_markdown=True) == "c"
+    assert shown(span, 3, 23, "", is_markdown=True).startswith(f"`{IMAGE}`\n\n<error>")
+    assert shown(span, 28, 9, "", is_markdown=True) == "e"
+    assert shown(image, 1, 99, "", is_markdown=True) == image
+    assert shown(f"\\{image}", 2, 99, "", is_markdown=True) == IMAGE, "that backslash is text itself"
+    assert shown(f"`` ` {IMAGE} ``", 1, 27, "", is_markdown=True).startswith(f"`` ` {IMAGE}``")
+    assert shown(image, 1, 99, "") == IMAGE, "other text comes as it is"
+
+
+def test_no_character_comes_by_its_number_that_would_not_come_as_itself() -> None:
+    html = "<p>a&#27;[31mb&#xE0041;&#8232;<code>&#27;c&#xE0042;</code><img alt='&#27;&#xE0043;d'><pre>&#127;e</pre>"
+    assert to_markdown(html, "https://as.test/") == "a[31mb`c`[image: d](https://as.test/)\n\n```\ne\n```"
+
+
+def test_a_program_that_nobody_ends_ends_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever started it may have been killed, and the parser needs minutes for some pages."""
+    told = io.BytesIO()
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"https://as.test/\n<p>x")))
+    monkeypatch.setattr("sys.stdout", mock.Mock(buffer=told))
+    with mock.patch("resource.setrlimit") as limited:
+        main()
+    assert told.getvalue() == b"x"
+    assert mock.call(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS)) in limited.call_args_list
+
+
+async def test_pages_that_grow_are_kept_within_the_bound() -> None:
+    """Each of these links is short in the page, and as long as its base in Markdown."""
+    page = f"<base href=/{'b' * 5000}/><main>{'<a href=x>y</a> ' * 100}".encode()
+    async with site({"/x": page}) as web, contextlib.AsyncExitStack() as stack:
+        stack.enter_context(mock.patch("splice.servers.fetch.pages.KEEP_BYTES", 300_000))
+        client = await stack.enter_async_context(Client(make(allow_loopback=True)))
+        await fetch(client, f"{web.base}/x")
+        assert "/x" * 2 not in await fetch(client, f"{web.base}/x", start_index=10)
+    assert web.asked.count("/x") == 2, "it was too large to be kept"
+
+
+def test_a_page_that_names_a_charset_it_cannot_have_is_read() -> None:
+    assert decoded(b"<meta charset=utf-16><p>text", "text/html") == "<meta charset=utf-16><p>text"
+    assert decoded("text".encode("utf-16-le"), "text/html; charset=utf-16") == "text"
 
 
 def test_end_tags_may_be_left_out() -> None:

@@ -145,7 +145,31 @@ def test_the_entry_for_a_host_starts_the_same(capsys: pytest.CaptureFixture[str]
     assert entry("--http") == {"type": "http", "url": "http://127.0.0.1:8000/mcp"}
     assert entry("--http", "--host", "::1", "--port", "1", "--path", "/x")["url"] == "http://[::1]:1/x"
     assert entry("--http", "--host", "0.0.0.0", "--allowed-host", "mcp.example")["url"] == "http://mcp.example:8000/mcp"
-    assert "--port that stays the same" in refused(capsys, "--print-config", "--http", "--port", "0")
+    for port in ("0", "-1", "65536"):
+        assert "--port that stays the same" in refused(capsys, "--print-config", "--http", "--port", port)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("postgresql://ann:s3cr3t@h:5/db", "postgresql://ann:PASSWORD@h:5/db"),
+        ("http://ann:s3:c/r@3t@h", "http://ann:PASSWORD@h"),
+        ("http://:s3cr3t@[::1]:5/", "http://:PASSWORD@[::1]:5/"),
+        ("host=h password=s3cr3t user=ann", "host=h password=PASSWORD user=ann"),
+        ("host=h password = 's3 cr3t'", "host=h password = PASSWORD"),
+        ("postgresql://h/db?PASSWORD=s3cr3t&user=ann", "postgresql://h/db?PASSWORD=PASSWORD&user=ann"),
+        ("postgresql://h/db?sslpassword=s3cr3t", "postgresql://h/db?sslpassword=PASSWORD"),
+    ],
+)
+def test_the_entry_for_a_host_has_no_password(value: str, shown: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is printed, and often committed; and other users of the machine see the command lines of programs."""
+    for words in (["--place", value], [f"--place={value}"]):
+        told = command()
+        told.setting("--place", help="where it is")
+        assert told.main(["--print-config", *words, "a:b@c", "--level", "2"]) == 0
+        entry = json.loads(capsys.readouterr().out)["mcpServers"]["told-off"]
+        assert entry["args"][2:] == [str(Path.cwd() / "a:b@c"), "--level", "2"]
+        assert entry["env"] == {"SPLICE_TOLD_OFF_PLACE": shown}
 
 
 def test_the_entry_for_a_host_has_paths_in_full(

@@ -26,7 +26,7 @@ from yarl import URL
 
 from splice.auth.addresses import kind_of
 from splice.auth.errors import AuthorizationFailed
-from splice.auth.hosts import LookUp, look_up, plain_url
+from splice.auth.hosts import NO_URL, LookUp, look_up, plain_url
 from splice.auth.login.steps import HTTP, HTTPReply
 from splice.errors import ConnectFailed, ConnectionClosed
 from splice.protocol.uri import shown_url
@@ -167,7 +167,7 @@ def _redirected(url: URL, reply: HTTPReply, is_bare: bool) -> str | None:
         return None
     try:
         target = url.join(URL(location)).with_fragment(None)
-    except ValueError:
+    except NO_URL:
         raise AuthorizationFailed(f"{shown_url(str(url))} redirects to {shown_url(location)!a:.200}") from None
     if url.scheme != target.scheme or not (is_bare or url.origin() == target.origin()):
         return None

@@ -10,6 +10,9 @@ from yarl import URL
 
 from splice.protocol.uri import is_web
 
+NO_URL = (ValueError, IndexError)
+"""What reading a text as a URL raises; the second one for http://[::1]@ and the like, which yarl does not foresee."""
+
 _HOST = re.compile(r"[A-Za-z0-9._-]+|[0-9A-Fa-f:.]+")
 
 LookUp: TypeAlias = Callable[[str, int], Awaitable[Sequence[str]]]
@@ -28,6 +31,6 @@ def plain_url(url: str) -> URL | None:
         target = URL(url) if is_web(url) else None
         if target is not None and _HOST.fullmatch(target.raw_host or "") and target.port != 0:
             return target
-    except ValueError:
+    except NO_URL:
         pass
     return None

@@ -28,7 +28,7 @@ from msgspec.structs import replace
 from yarl import URL
 
 from splice.auth.addresses import Kind, kind_of
-from splice.auth.hosts import LookUp, look_up, plain_url
+from splice.auth.hosts import NO_URL, LookUp, look_up, plain_url
 from splice.errors import ConnectionClosed, TransportError
 from splice.protocol.uri import shown_url
 from splice.rules.http.origins import is_loopback
@@ -87,7 +87,7 @@ class WebReply(Struct, frozen=True):
             return None
         try:
             return str(URL(self.url).join(URL(location)).with_fragment(None))
-        except ValueError:
+        except NO_URL:
             told = f"{shown_url(self.url)} redirects to {_shown(location)}"
             raise NotFetched(f"{told}, which is not a URL") from None
 
@@ -205,7 +205,7 @@ def _read(url: str) -> URL:
     """Write a URL in ASCII, and read it. Raises `NotFetched` for one that parsers disagree about."""
     try:
         target = plain_url(str(URL(url.strip(" ")))) if len(url) <= _MAX_URL and not _AMBIGUOUS.search(url) else None
-    except ValueError:
+    except NO_URL:
         target = None
     if target is None:
         why = "a URL begins with http:// or https:// and names a host, no user"

@@ -7,6 +7,7 @@ with the server itself is imported when it is to run, so that `--help` and a wro
 import argparse
 import os
 import posixpath
+import re
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -26,6 +27,8 @@ _NO = {"0", "false", "no", "off"}
 _HELP_WIDTH = 100
 """In characters. To ask for that of the terminal, as argparse does at the start, takes longer than its own import."""
 
+_PASSWORD = re.compile(r"""(://[^/?#@:\s]*:)\S+(?=@)|(password\s*=\s*)('(?:[^'\\]|\\.)*'|[^\s&]+)""", re.IGNORECASE)
+"""In a URL, or in a connection string of words."""
 _LISTENING = ("http", "host", "port", "path", "allowed_hosts")
 
 
@@ -143,14 +146,20 @@ class Command(argparse.ArgumentParser):
         self.exit(USAGE, f"{self.prog}: {message}; see --help\n")
 
     def entry(self, given: dict[str, Any], listen: dict[str, Any] | None) -> str:
-        """Write the JSON that a host's configuration file wants, with the same settings; `listen` is for HTTP."""
+        """Write the JSON that a host's configuration file wants, with the same settings; `listen` is for HTTP.
+
+        A setting with a password stands in the entry's environment, without the password: other users of the machine
+        see command lines.
+        """
         entry: dict[str, Any]
         if listen is None:
-            found = [each for each in self._settings if each.action.dest in given]
-            words = [word for each in found for word in each.written(given[each.action.dest])]
+            found = [(each, given[each.action.dest]) for each in self._settings if each.action.dest in given]
+            texts = [(each.names[0], value) for each, value in found if isinstance(value, str)]
+            secret = {name: _PASSWORD.sub(_hidden, text) for name, text in texts if _PASSWORD.search(text)}
+            words = [word for each, value in found if each.names[0] not in secret for word in each.written(value)]
             words += ["--debug"] if given.get("debug") else []
             module = f"splice.servers.{self.name.replace('-', '_')}"
-            entry = {"command": sys.executable, "args": ["-m", module, *words]}
+            entry = {"command": sys.executable, "args": ["-m", module, *words]} | ({"env": secret} if secret else {})
         else:
             host, port, path = listen.get("host", "127.0.0.1"), listen.get("port", 8000), listen.get("path", "/mcp")
             if port == 0:
@@ -208,3 +217,7 @@ def _path(text: str) -> str:
     if not text.startswith("/"):
         raise argparse.ArgumentTypeError(f"a path with its slash, such as /mcp, not {text!r}")
     return text
+
+
+def _hidden(found: re.Match[str]) -> str:
+    return f"{found[1] or found[2]}PASSWORD"

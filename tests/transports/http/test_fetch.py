@@ -50,6 +50,7 @@ async def endpoint_of(server: RawServer, headers: dict[str, str] | None = None) 
         ("//evil/x", None),
         ("http://h:1@evil/x", None),
         ("http://[", None),
+        ("http://[::1]@", None),
     ],
 )
 def test_a_redirect_is_followed_only_within_the_origin(location: str, target: str | None) -> None:

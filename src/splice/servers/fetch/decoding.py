@@ -34,6 +34,8 @@ def decoded(body: bytes, content_type: str) -> str:
     found = _IN_PAGE.search(body[:_META_BYTES]) if named is None else None
     label = named[1] if named is not None else found[1].decode() if found is not None else ""
     codec = _codec(label)
+    if found is not None and codec is not None and codec.startswith(("utf-16", "utf-32")):
+        codec = "utf-8"  # what says so in ASCII is not: browsers do the same
     if codec is None:
         try:
             return seen(body.decode())

@@ -115,11 +115,13 @@ class Pages:
             self._kept.put(url, page, 2 * sys.getsizeof(page.source))
         return page
 
-    async def text(self, page: Page) -> str | None:
+    async def text(self, url: str, page: Page) -> str | None:
         """Write a page of HTML as Markdown; None when that cannot be done."""
         if not page.is_tried:
             page.markdown = await self._converter.convert(page.source[:MAX_CHARACTERS], page.url)
             page.is_tried = True
+            if self._kept.get(url) is page:  # a page of short links becomes much more than it was
+                self._kept.put(url, page, sys.getsizeof(page.source) + sys.getsizeof(page.markdown))
         return page.markdown
 
     async def _read(self, url: str) -> Page:

@@ -1,4 +1,4 @@
-"""The server `fetch`: the tool and the prompt, their settings, and how a part of a page is shown."""
+"""The server `fetch`: the tool and the prompt, and their settings."""
 
 import math
 from collections.abc import Sequence
@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from msgspec import Meta, Struct
 
 from splice import Server, ToolError
+from splice.servers.fetch.parts import shown
 from splice.types import ToolAnnotations
 
 if TYPE_CHECKING:
@@ -87,13 +88,14 @@ class Reader:
         """Read a part of a page. Raises `ToolError`."""
         pages = self._opened()
         page = await pages.page(url, anew=start == 0)
-        text = page.source if raw or not page.is_html else await pages.text(page)
+        text = page.source if raw or not page.is_html else await pages.text(url, page)
         note = f"Content type {page.media_type} cannot be simplified to markdown, but here is the raw content:\n"
         is_as_wished = raw or (page.is_html and text is not None)
         whence = f"Contents of {url}" + (f" (redirected to {page.url})" if page.is_redirected else "")
         missing = page.missing(self._settings.max_bytes, raw=raw)
-        shown = _shown(page.source if text is None else text, start, length, missing)
-        return Part("" if is_as_wished else note, whence, shown)
+        is_markdown = text is not None and not raw and page.is_html
+        part = shown(page.source if text is None else text, start, length, missing, is_markdown=is_markdown)
+        return Part("" if is_as_wished else note, whence, part)
 
     def _opened(self) -> "Pages":
         """Make what reads pages, once. The library for HTTP is loaded here: a server that is not asked does without."""
@@ -151,14 +153,3 @@ def make(fetcher: "WebFetcher | None" = None, **settings: Any) -> Server:
         return part.note + part.text
 
     return server
-
-
-def _shown(text: str, start: int, length: int, missing: str) -> str:
-    """Cut a part out of a text, and say how to get what follows it, or what is missing at its end."""
-    stop = start + length
-    if start >= len(text):
-        told = "" if start else missing
-        return f"<error>{told or 'No more content available.'}</error>"
-    if stop < len(text):
-        missing = f"Content truncated. Call the fetch tool with a start_index of {stop} to get more content."
-    return text[start:stop] + (f"\n\n<error>{missing}</error>" if missing else "")

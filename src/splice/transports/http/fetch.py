@@ -81,7 +81,7 @@ class Endpoint:
     ) -> None:
         self.max_message = max_message
         self.url, target = shown_url(url), URL()
-        with contextlib.suppress(ValueError):
+        with contextlib.suppress(ValueError, IndexError):
             target = URL(url)
         if target.scheme not in ("http", "https") or not target.host:
             raise ValueError(f"{self.url} is not an HTTP URL; it must begin with http:// or https://")
@@ -272,7 +272,7 @@ def within_origin(url: URL, location: str) -> URL | None:
     try:
         target = url.join(URL(location))
         return target.with_user(None) if target.origin() == url.origin() else None
-    except ValueError:
+    except (ValueError, IndexError):  # the second one of yarl for http://[::1]@
         return None
 
 
