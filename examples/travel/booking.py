@@ -11,6 +11,7 @@ import asyncio
 import datetime as dt
 import secrets
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -22,7 +23,7 @@ from splice.types import CallToolResult, ToolAnnotations
 
 from . import bookings, shapes
 from .bookings import Booking, Draft, Stay
-from .desk import Desk, airport_city, rooms_for
+from .desk import Desk, airport_city, owner_of, rooms_for
 from .flights import Option
 
 INSURANCE = 15_000
@@ -69,10 +70,8 @@ class Offer(Struct):
     flights: list[str] = []
     flight_cents: int = 0
     travelers: int = 1
-    hotel: str = ""
     hotel_name: str = ""
-    arrival: dt.date | None = None
-    departure: dt.date | None = None
+    stay: Stay | None = None
     rooms: dict[str, int] = {}
     """What each free type of room costs for the whole stay, the cheapest first."""
 
@@ -102,27 +101,18 @@ async def book_trip(
 
     def offer() -> Offer:
         there, back, house = desk.option(outbound, travelers), desk.option(inbound, travelers), desk.hotel(hotel)
+        _check_trip(there, back, house["city"])
         arrival, departure = there.arrives.date(), back.departs.date()
-        _fits(there, back, house["city"])
-        nights = desk.nights(arrival, departure)
-        rooms = _rooms(desk, house, arrival, departure, travelers)
-        cents = (there.cents + back.cents) * travelers
-        lines = [shapes.flight_line(each) for each in (there, back)]
-        lines.append(f"{house['name']}, {house['stars']} stars, {house['area']}, {nights} nights")
         return Offer(
             kind="trip",
             title=f"{house['city']} vacation, {arrival} to {departure}",
             message=f"Please confirm your {house['city']} vacation booking details:",
             begins=there.departs.date(),
-            lines=lines,
-            flights=[there.id, back.id],
-            flight_cents=cents,
+            lines=[shapes.flight_line(there), shapes.flight_line(back), _house_line(house, arrival, departure)],
             travelers=travelers,
-            hotel=house["id"],
-            hotel_name=house["name"],
-            arrival=arrival,
-            departure=departure,
-            rooms=rooms,
+            flights=[there.id, back.id],
+            flight_cents=(there.cents + back.cents) * travelers,
+            **_stay(desk, house, arrival, departure, travelers),
         )
 
     desk = ctx.lifespan
@@ -141,9 +131,9 @@ async def book_flight(flight: FlightId, ctx: Context[Desk], travelers: Travelers
             message=f"Please confirm your flight from {way}:",
             begins=option.departs.date(),
             lines=[shapes.flight_line(option)],
+            travelers=travelers,
             flights=[option.id],
             flight_cents=option.cents * travelers,
-            travelers=travelers,
         )
 
     desk = ctx.lifespan
@@ -160,19 +150,15 @@ async def book_hotel(
     """Book rooms for all nights of a stay. The user confirms, gives a contact and pays on a page."""
 
     def offer() -> Offer:
-        nights, house = desk.nights(arrival, departure), desk.hotel(hotel)
+        house = desk.hotel(hotel)
         return Offer(
             kind="hotel",
             title=f"{house['name']}, {arrival} to {departure}",
             message=f"Please confirm your stay at {house['name']}:",
             begins=arrival,
-            lines=[f"{house['name']}, {house['stars']} stars, {house['area']}, {nights} nights"],
-            hotel=house["id"],
-            hotel_name=house["name"],
-            arrival=arrival,
-            departure=departure,
+            lines=[_house_line(house, arrival, departure)],
             travelers=guests,
-            rooms=_rooms(desk, house, arrival, departure, guests),
+            **_stay(desk, house, arrival, departure, guests),
         )
 
     desk = ctx.lifespan
@@ -181,28 +167,26 @@ async def book_hotel(
 
 def get_booking(reference: Reference, ctx: Context[Desk]) -> CallToolResult:
     """Look at a booking: whether it is held, confirmed or cancelled, and what was booked."""
-    desk = ctx.lifespan
-    return _told(_found(bookings.find(desk.path, reference, _owner(ctx), desk.clock()), reference))
+    return _told(ctx.lifespan.booking(reference, owner_of(ctx)))
 
 
 async def cancel_booking(reference: Reference, ctx: Context[Desk]) -> CallToolResult:
     """Cancel a booking, if the user agrees. Free until two weeks before it begins; half the price comes back later."""
-    desk, owner = ctx.lifespan, _owner(ctx)
-    found = await asyncio.to_thread(bookings.find, desk.path, reference, owner, desk.clock())
-    booking = _found(found, reference)
-    back, title = bookings.refund(booking, desk.today()), booking.details.get("title", booking.kind)
+    desk, owner = ctx.lifespan, owner_of(ctx)
+    booking = await asyncio.to_thread(desk.booking, reference, owner)
     if booking.status not in {"held", "confirmed"}:
         return _told(booking)
-    question = f"Cancel booking {booking.reference} ({title})? You get back {shapes.dollars(back)}."
+    back = shapes.dollars(bookings.refund(booking, desk.today()))
+    question = f"Cancel booking {booking.reference} ({booking.details['title']})? You get back {back}."
     if not (await ctx.elicit(question, key="cancel")).accepted:
         return _told(booking, f"The user did not agree: booking {booking.reference} stands as it is.")
-    args = (desk.path, booking.reference, owner, desk.today(), desk.clock())
-    return _told(_found(await asyncio.to_thread(bookings.cancel, *args), reference))
+    await asyncio.to_thread(bookings.cancel, desk.path, booking.reference, owner, desk.today(), desk.clock())
+    return _told(await asyncio.to_thread(desk.booking, reference, owner))
 
 
 async def _book(ctx: Context[Desk], make: Callable[[], Offer]) -> CallToolResult:
     """Ask, hold, and send the user to pay. Raises `ToolError` where something was sold meanwhile."""
-    desk, owner = ctx.lifespan, _owner(ctx)
+    desk, owner = ctx.lifespan, owner_of(ctx)
     reference, payment = await ctx.once(_names, key="names")
     made = await ctx.once(asyncio.to_thread, lambda: msgspec.to_builtins(make()), key="offer")
     offer = msgspec.convert(made, Offer)
@@ -214,11 +198,11 @@ async def _book(ctx: Context[Desk], make: Callable[[], Offer]) -> CallToolResult
         return _nothing(offer, contact.action)
     draft = _draft(offer, wish.data, contact.data)
     await ctx.once(asyncio.to_thread, lambda: _hold(desk, reference, payment, owner, draft), key="hold")
-    url = await ctx.once(desk.payments.url, payment, ctx.headers, desk.public_url, key="url")
+    url = await ctx.once(desk.payments.url, payment, ctx.headers, key="url")
     try:
         visit = await ctx.elicit_url(_pay(reference, draft), url, id=payment, key="pay")
     except MissingClientCapability:
-        booking = await _look(desk, reference, owner)
+        booking = await asyncio.to_thread(desk.booking, reference, owner)
         return _told(booking, f"{_pay(reference, draft)} This client cannot open links: show the user {url}", url)
     if not visit.accepted:
         left = await asyncio.to_thread(bookings.release, desk.path, reference, owner, desk.clock())
@@ -232,19 +216,24 @@ def _names() -> list[str]:
     return ["".join(secrets.choice(LETTERS) for _ in range(8)), secrets.token_urlsafe(24)]
 
 
-def _owner(ctx: Context[Desk]) -> str:
-    """Tell whose bookings these are: nobody's in particular where callers are not known."""
-    return "" if ctx.principal is None else ctx.principal.subject
+def _house_line(house: dict[str, Any], arrival: dt.date, departure: dt.date) -> str:
+    return f"{house['name']}, {house['stars']} stars, {house['area']}, {(departure - arrival).days} nights"
 
 
-def _rooms(desk: Desk, house: dict[str, Any], arrival: dt.date, departure: dt.date, guests: int) -> dict[str, int]:
+def _stay(desk: Desk, house: dict[str, Any], arrival: dt.date, departure: dt.date, guests: int) -> dict[str, Any]:
+    """Give the part of an offer that is a hotel. Raises `ToolError` where it is full."""
+    desk.nights(arrival, departure)
     rooms = desk.free_rooms(house, arrival, departure, guests)
     if not rooms:
         raise ToolError(f"{house['name']} has no rooms for {guests} from {arrival} to {departure}. Take another hotel.")
-    return {kind: cents for kind, (cents, _) in rooms.items()}
+    return {
+        "hotel_name": house["name"],
+        "stay": Stay(house["id"], "", arrival, departure, rooms_for(guests)),
+        "rooms": {kind: cents for kind, (cents, _) in rooms.items()},
+    }
 
 
-def _fits(there: Option, back: Option, city: str) -> None:
+def _check_trip(there: Option, back: Option, city: str) -> None:
     """Check that the parts of a trip are one. Raises `ToolError`."""
     target = airport_city(there.legs[-1].destination, "destination")
     start = airport_city(back.legs[0].origin, "origin")
@@ -265,23 +254,14 @@ def _form(offer: Offer) -> dict[str, Any]:
         "confirmBooking": {"type": "boolean", "description": f"Confirm the booking ({parts} = {total})"}
     }
     if offer.flights:
-        fields["seatPreference"] = {
-            "type": "string",
-            "enum": SEATS,
-            "description": "Preferred seat type for flights",
-        }
+        about = "Preferred seat type for flights"
+        fields["seatPreference"] = {"type": "string", "enum": SEATS, "description": about}
     if offer.rooms:
         prices = ", ".join(f"{kind} +{shapes.dollars(cents - least)}" for kind, cents in offer.rooms.items())
-        fields["roomType"] = {
-            "type": "string",
-            "enum": list(offer.rooms),
-            "description": f"Preferred room type at hotel ({prices})",
-        }
-    fields["travelInsurance"] = {
-        "type": "boolean",
-        "default": False,
-        "description": f"Add travel insurance ({shapes.dollars(INSURANCE)})",
-    }
+        about = f"Preferred room type at hotel ({prices})"
+        fields["roomType"] = {"type": "string", "enum": list(offer.rooms), "description": about}
+    about = f"Add travel insurance ({shapes.dollars(INSURANCE)})"
+    fields["travelInsurance"] = {"type": "boolean", "default": False, "description": about}
     return {"type": "object", "properties": fields, "required": ["confirmBooking"]}
 
 
@@ -292,13 +272,12 @@ def _draft(offer: Offer, wish: dict[str, Any], contact: dict[str, Any]) -> Draft
     cents = offer.flight_cents + offer.rooms.get(room, 0) + INSURANCE * insured
     details: dict[str, Any] = {"title": offer.title, "lines": offer.lines, "contact": contact}
     details |= {"travelInsurance": insured, "travelers": offer.travelers}
-    stay = None
     if offer.flights:
         details |= {"flights": offer.flights, "seatPreference": wish.get("seatPreference", "no preference")}
-    if room and offer.arrival is not None and offer.departure is not None:
-        stay = Stay(offer.hotel, room, offer.arrival, offer.departure, rooms_for(offer.travelers))
-        details |= {"hotel": offer.hotel, "hotelName": offer.hotel_name, "roomType": room, "rooms": stay.rooms}
-        details |= {"arrival": offer.arrival.isoformat(), "departure": offer.departure.isoformat()}
+    stay = offer.stay and replace(offer.stay, room=room)
+    if stay is not None:
+        details |= {"hotel": stay.hotel, "hotelName": offer.hotel_name, "roomType": room, "rooms": stay.rooms}
+        details |= {"arrival": str(stay.arrival), "departure": str(stay.departure)}
     return Draft(offer.kind, cents, offer.begins, tuple(offer.flights), offer.travelers, stay, details)
 
 
@@ -314,28 +293,17 @@ def _pay(reference: str, draft: Draft) -> str:
     return f"Please pay {shapes.dollars(draft.cents)} for booking {reference}; it is held for {minutes} minutes."
 
 
-async def _look(desk: Desk, reference: str, owner: str) -> Booking:
-    return _found(
-        await asyncio.to_thread(bookings.find, desk.path, reference, owner, desk.clock()),
-        reference,
-    )
-
-
 async def _paid(ctx: Context[Desk], reference: str) -> Booking:
     """Wait for the payment, as long as the server is patient."""
-    desk, owner = ctx.lifespan, _owner(ctx)
+    desk, owner = ctx.lifespan, owner_of(ctx)
     loop = asyncio.get_running_loop()
     began = loop.time()
-    while (booking := await _look(desk, reference, owner)).status == "held" and loop.time() - began < desk.patience:
-        await ctx.progress(loop.time() - began, desk.patience, "waiting for the payment")
+    while True:
+        booking, waited = await asyncio.to_thread(desk.booking, reference, owner), loop.time() - began
+        if booking.status != "held" or waited >= desk.patience:
+            return booking
+        await ctx.progress(waited, desk.patience, "waiting for the payment")
         await asyncio.sleep(LOOK_SECONDS)
-    return booking
-
-
-def _found(booking: Booking | None, reference: str) -> Booking:
-    if booking is None:
-        raise ToolError(f"There is no booking {reference[:20]!r}. References are told when something is booked.")
-    return booking
 
 
 def _nothing(offer: Offer, action: str) -> CallToolResult:
@@ -346,7 +314,7 @@ def _nothing(offer: Offer, action: str) -> CallToolResult:
 
 
 def _told(booking: Booking, text: str = "", payment_url: str | None = None) -> CallToolResult:
-    title, total = booking.details.get("title", booking.kind), shapes.dollars(booking.cents)
+    title, total = booking.details["title"], shapes.dollars(booking.cents)
     said = {
         "held": "is held and not paid yet; look again with getBooking",
         "confirmed": "is confirmed and paid",
@@ -354,6 +322,5 @@ def _told(booking: Booking, text: str = "", payment_url: str | None = None) -> C
         "released": "was given up before it was paid; nothing was charged",
         "expired": "was not paid in time; nothing was charged",
     }[booking.status]
-    lines = booking.details.get("lines", [])
-    text = text or "\n".join([f"Booking {booking.reference} ({title}, {total}) {said}.", *lines])
+    text = text or "\n".join([f"Booking {booking.reference} ({title}, {total}) {said}.", *booking.details["lines"]])
     return shapes.told(text, shapes.booked(booking, payment_url))

@@ -6,7 +6,6 @@ second one. All that must be true together is decided in one transaction of the 
 
 import json
 import sqlite3
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from pathlib import Path
@@ -28,6 +27,7 @@ _SEATS_SOLD = """SELECT coalesce(sum(count), 0) FROM seats JOIN bookings USING (
     WHERE flight = ? AND (status = 'confirmed' OR (status = 'held' AND expires > ?))"""
 _ROOMS_SOLD = """SELECT arrival, departure, stays.count FROM stays JOIN bookings USING (reference)
     WHERE hotel = ? AND room = ? AND (status = 'confirmed' OR (status = 'held' AND expires > ?))"""
+_PAYMENT = "SELECT * FROM bookings WHERE payment = ?"
 
 
 class SoldOut(Exception):
@@ -82,8 +82,9 @@ def hold(path: Path, reference: str, payment: str, owner: str, draft: Draft, now
     seed = data.seed_of(path)
     with data.writing(path) as db:
         found = _row(db, reference, owner)
-        if found is not None and found["payment"] == payment:
-            return _booking(found, now)
+        same = _booking(found, now)
+        if same is not None and found["payment"] == payment:
+            return same
         _check(db, seed, draft, now)
         value = json.dumps({"begins": draft.begins.isoformat(), "details": draft.details})
         expires = now + HOLD_SECONDS
@@ -92,8 +93,7 @@ def hold(path: Path, reference: str, payment: str, owner: str, draft: Draft, now
         db.executemany("INSERT INTO seats VALUES (?, ?, ?)", [(reference, id, draft.travelers) for id in draft.flights])
         if draft.stay is not None:
             stay = draft.stay
-            nights = (stay.arrival.isoformat(), stay.departure.isoformat())
-            place = (reference, stay.hotel, stay.room, *nights, stay.rooms)
+            place = (reference, stay.hotel, stay.room, str(stay.arrival), str(stay.departure), stay.rooms)
             db.execute("INSERT INTO stays VALUES (?, ?, ?, ?, ?, ?)", place)
         return Booking(reference, draft.kind, "held", draft.cents, draft.begins, draft.details)
 
@@ -101,15 +101,13 @@ def hold(path: Path, reference: str, payment: str, owner: str, draft: Draft, now
 def find(path: Path, reference: str, owner: str, now: float) -> Booking | None:
     """Find a booking of this owner."""
     with data.reading(path) as db:
-        row = _row(db, reference, owner)
-        return None if row is None else _booking(row, now)
+        return _booking(_row(db, reference, owner), now)
 
 
 def find_payment(path: Path, payment: str, now: float) -> Booking | None:
     """Find the booking that a link to pay belongs to."""
     with data.reading(path) as db:
-        row = db.execute("SELECT * FROM bookings WHERE payment = ?", (payment,)).fetchone()
-        return None if row is None else _booking(row, now)
+        return _booking(db.execute(_PAYMENT, (payment,)).fetchone(), now)
 
 
 def pay(path: Path, payment: str, now: float) -> Booking | None:
@@ -117,8 +115,7 @@ def pay(path: Path, payment: str, now: float) -> Booking | None:
     with data.writing(path) as db:
         change = "UPDATE bookings SET status = 'confirmed' WHERE payment = ? AND status = 'held' AND expires > ?"
         db.execute(change, (payment, now))
-        row = db.execute("SELECT * FROM bookings WHERE payment = ?", (payment,)).fetchone()
-        return None if row is None else _booking(row, now)
+        return _booking(db.execute(_PAYMENT, (payment,)).fetchone(), now)
 
 
 def release(path: Path, reference: str, owner: str, now: float) -> Booking | None:
@@ -126,8 +123,7 @@ def release(path: Path, reference: str, owner: str, now: float) -> Booking | Non
     with data.writing(path) as db:
         change = "UPDATE bookings SET status = 'released' WHERE reference = ? AND owner = ? AND status = 'held'"
         db.execute(change, (reference, owner))
-        row = _row(db, reference, owner)
-        return None if row is None else _booking(row, now)
+        return _booking(_row(db, reference, owner), now)
 
 
 def refund(booking: Booking, today: date) -> int:
@@ -141,15 +137,12 @@ def cancel(path: Path, reference: str, owner: str, today: date, now: float) -> B
     """Cancel a booking; once it is cancelled, nothing happens any more."""
     with data.writing(path) as db:
         row = _row(db, reference, owner)
-        if row is None:
-            return None
         booking = _booking(row, now)
-        if booking.status in {"held", "confirmed"}:
+        if booking is not None and booking.status in {"held", "confirmed"}:
             value = json.loads(row["value"]) | {"refund": refund(booking, today)}
             change = "UPDATE bookings SET status = 'cancelled', value = ? WHERE reference = ?"
             db.execute(change, (json.dumps(value), reference))
-        row = _row(db, reference, owner)
-        return None if row is None else _booking(row, now)
+        return _booking(_row(db, reference, owner), now)
 
 
 def seats_left(db: sqlite3.Connection, option: flights.Option, now: float) -> int:
@@ -181,18 +174,14 @@ def _others(seed: str, stay: Stay, night: date, count: int) -> int:
 
 
 def _check(db: sqlite3.Connection, seed: str, draft: Draft, now: float) -> None:
-    for reason in _missing(db, seed, draft, now):
-        raise SoldOut(reason)
-
-
-def _missing(db: sqlite3.Connection, seed: str, draft: Draft, now: float) -> Iterator[str]:
+    """Check that all of it can be had. Raises `SoldOut`."""
     for id in draft.flights:
         option = flights.find_option(seed, id)
         left = 0 if option is None else seats_left(db, option, now)
         if left < draft.travelers:
-            yield f"flight {id} has {left} seats left, and {draft.travelers} are wanted"
-    if draft.stay is not None and (left := rooms_left(db, seed, draft.stay, now)) < draft.stay.rooms:
-        yield f"{draft.stay.hotel} has {left} rooms with {draft.stay.room} left, and {draft.stay.rooms} are wanted"
+            raise SoldOut(f"flight {id} has {left} seats left, and {draft.travelers} are wanted")
+    if (stay := draft.stay) is not None and (left := rooms_left(db, seed, stay, now)) < stay.rooms:
+        raise SoldOut(f"{stay.hotel} has {left} rooms with {stay.room} left, and {stay.rooms} are wanted")
 
 
 def _row(db: sqlite3.Connection, reference: str, owner: str) -> Any:
@@ -200,10 +189,10 @@ def _row(db: sqlite3.Connection, reference: str, owner: str) -> Any:
     return db.execute(query, (reference.strip().upper(), owner)).fetchone()
 
 
-def _booking(row: sqlite3.Row, now: float) -> Booking:
+def _booking(row: sqlite3.Row | None, now: float) -> Booking | None:
+    if row is None:
+        return None
     value = json.loads(row["value"])
     status: Status = "expired" if row["status"] == "held" and row["expires"] <= now else row["status"]
-    begins = date.fromisoformat(value["begins"])
-    return Booking(
-        row["reference"], row["kind"], status, row["cents"], begins, value["details"], value.get("refund", 0)
-    )
+    begins, refunded = date.fromisoformat(value["begins"]), value.get("refund", 0)
+    return Booking(row["reference"], row["kind"], status, row["cents"], begins, value["details"], refunded)

@@ -11,8 +11,8 @@ import argparse
 import asyncio
 import json
 import sys
-from collections.abc import AsyncIterator, Coroutine
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,21 +25,20 @@ from .person import Person, Refused
 from .processes import on_http, on_stdio
 from .screen import Screen
 from .sink import mail_sink
-from .walk import Servers, Walk
+from .walk import Heard, Walk
 
 MODERN, LEGACY = "2026-07-28", "2025-11-25"
 """The versions that the connections speak."""
 
 
 @asynccontextmanager
-async def servers(folder: Path, person: Person, heard: "asyncio.Queue[tuple[str, str]]") -> AsyncIterator[Servers]:
-    """Start the servers and the mail sink, and connect to them, for the length of the block."""
+async def servers(folder: Path, person: Person, heard: Heard) -> AsyncIterator[tuple[dict[str, Client], str]]:
+    """Start the servers and the mail sink, for the length of the block; yields the clients, and the URL of one."""
 
     def hear(server: str) -> Any:
         return lambda change: heard.put_nowait((server, change.uri or change.kind))
 
-    async with AsyncExitStack() as stack:
-        port = await stack.enter_async_context(mail_sink(folder / "mails"))
+    async with mail_sink(folder / "mails") as port:
         settings = {"SPLICE_TRAVEL_DATA": str(folder / "data"), "SPLICE_TRAVEL_SMTP": f"127.0.0.1:{port}"}
         travel = Client(
             on_stdio("travel", settings),
@@ -48,38 +47,20 @@ async def servers(folder: Path, person: Person, heard: "asyncio.Queue[tuple[str,
             on_sample=person.sample,
             roots=[Root(uri=(folder / "travel-planning").as_uri(), name="Travel Planning Workspace")],
             can=["elicitation.url"],
-            on_change=hear("travel"),
         )
         office = Client(on_stdio("office", settings), protocol=LEGACY, on_change=hear("office"))
-        by_http = await stack.enter_async_context(AsyncExitStack())
-        for client in (travel, office):
-            stack.push_async_callback(client.close)
-        starting = by_http.enter_async_context(on_http("weather", {**settings, "SPLICE_TRAVEL_OPERATOR": "1"}))
-        url, _, _ = await together(starting, travel.open(), office.open())
-        weather = await stack.enter_async_context(Client(url, protocol=MODERN, on_change=hear("weather")))
-        yield Servers(travel, weather, office, url)
-        await asyncio.gather(
-            weather.close(), office.close(), travel.close(), by_http.aclose()
-        )  # none waits for another
-
-
-async def together(*waited: Coroutine[Any, Any, Any]) -> list[Any]:
-    """Await several at once; when one fails, none of the others goes on."""
-    tasks = [asyncio.create_task(each) for each in waited]
-    try:
-        return await asyncio.gather(*tasks)
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        async with on_http("weather", {**settings, "SPLICE_TRAVEL_OPERATOR": "1"}) as url:
+            weather = Client(url, protocol=MODERN, on_change=hear("weather"))
+            async with travel, weather, office:
+                yield {"travel": travel, "weather": weather, "office": office}, url
 
 
 async def journey(folder: Path, screen: Screen, person: Person) -> Walk:
     """Walk through all of it. Raises `MCPError`, `RuntimeError` and `Refused`."""
-    heard: asyncio.Queue[tuple[str, str]] = asyncio.Queue()
+    heard: Heard = asyncio.Queue()
     (folder / "travel-planning").mkdir(parents=True, exist_ok=True)
-    async with servers(folder, person, heard) as connected:
-        walk = Walk(connected, folder, screen, person, heard)
+    async with servers(folder, person, heard) as (clients, weather_url):
+        walk = Walk(clients, weather_url, folder, screen, person, heard)
         await walk.all()
         return walk
 

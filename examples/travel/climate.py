@@ -4,7 +4,6 @@ The same city and date always have the same weather, so that two questions about
 """
 
 import calendar
-import hashlib
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -93,11 +92,13 @@ MONTHS = tuple(calendar.month_name)[1:]
 
 def climate_of(city: City, month: int) -> Climate:
     """Tell what a month is like in a city; 1 is January."""
-    kind = _kind(city)
-    summer = _summer(city, month)
-    mean = _mean(city, kind, summer)
+    latitude = abs(city.latitude)
+    kind = KINDS[KIND_OF.get(city.name, "tropical" if latitude < TROPICS else "continental")]
+    summer = -math.cos((month - 1.3) * math.pi / 6) * (1 if city.latitude >= 0 else -1)  # 1 is late July in the north
+    year: float = 28 * math.cos(math.radians(latitude)) ** 1.7 - 0.5 + kind.warmer
+    mean = year + summer * 0.22 * min(latitude, 50) * kind.seasons - ALTITUDES.get(city.name, 0) * COOLER_PER_METRE
     rain = kind.rain[0] + (kind.rain[1] - kind.rain[0]) * (summer + 1) / 2
-    daylight = 12 + summer * abs(city.latitude) / 10
+    daylight = 12 + summer * latitude / 10
     sunshine = daylight * (1 - 0.028 * rain) * 0.72
     return Climate(
         city=city.name,
@@ -113,7 +114,7 @@ def day_of(city: City, on: date) -> Day:
     """Tell the weather of a city on a day."""
     usual = climate_of(city, on.month)
     chance = usual.rainyDays / 30
-    random = _chance(city.name, on)
+    random = Random(f"{city.name} {on}")
     shift, wet, cover = random.gauss(0, 2.2), random.random(), random.random()
     rains = wet < chance
     high = usual.highC + max(-6.0, min(6.0, shift)) - 2 * rains
@@ -133,29 +134,6 @@ def month_number(name: str) -> int | None:
 def complete_month(typed: str) -> Iterator[str]:
     """Complete the beginning of a month's name."""
     return (month for month in MONTHS if month.casefold().startswith(typed.strip().casefold()))
-
-
-def _kind(city: City) -> Kind:
-    common = "tropical" if abs(city.latitude) < TROPICS else "continental"
-    return KINDS[KIND_OF.get(city.name, common)]
-
-
-def _summer(city: City, month: int) -> float:
-    """Tell how much it is summer: 1 in late July, -1 in late January; the other way round south of the equator."""
-    north = -math.cos((month - 1.3) * math.pi / 6)
-    return north if city.latitude >= 0 else -north
-
-
-def _mean(city: City, kind: Kind, summer: float) -> float:
-    latitude = abs(city.latitude)
-    year: float = 28 * math.cos(math.radians(latitude)) ** 1.7 - 0.5 + kind.warmer
-    return year + summer * 0.22 * min(latitude, 50) * kind.seasons - ALTITUDES.get(city.name, 0) * COOLER_PER_METRE
-
-
-def _chance(*what: object) -> Random:
-    """Make the chance of a city and a day: the same in every process."""
-    seed = hashlib.sha256(" ".join(map(str, what)).encode()).digest()
-    return Random(int.from_bytes(seed[:8], "big"))
 
 
 def _sky(high: float, cover: float, *, rains: bool) -> Sky:

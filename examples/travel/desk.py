@@ -5,8 +5,8 @@ Each refusal says what would be accepted, so that a model can try again.
 
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from difflib import get_close_matches
@@ -14,11 +14,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from splice import ToolError
+from splice import Context, ToolError
 
 from . import bookings, data, flights
 from .payments import Payments
-from .places import CITIES, City, complete_airports, complete_cities, distance, find_city
+from .places import CITIES, City, complete_airports, complete_cities, find_city, nearest_airport
 
 MAX_NIGHTS = 30
 """How long a stay may be."""
@@ -37,7 +37,6 @@ class Desk:
     payments: Payments
     patience: float
     """How many seconds a booking waits for its payment before it tells the model to look again."""
-    public_url: str | None = None
     today: Callable[[], date] = local_today
     clock: Callable[[], float] = time.time
 
@@ -46,11 +45,9 @@ class Desk:
         """What the data were derived from."""
         return data.seed_of(self.path)
 
-    @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
+    def reading(self) -> AbstractContextManager[sqlite3.Connection]:
         """Open the database to read it."""
-        with data.reading(self.path) as db:
-            yield db
+        return data.reading(self.path)
 
     def sold_day(self, day: date) -> date:
         """Check that flights and rooms of a day are sold. Raises `ToolError`."""
@@ -79,7 +76,7 @@ class Desk:
         if option is None:
             raise ToolError(f"There is no flight {id[:60]!r}. Take the id of an option that searchFlights returned.")
         self.sold_day(option.departs.date())
-        (left,) = self.seats([option])
+        left = self.seats([option])[option.id]
         if left < travelers:
             raise ToolError(f"Flight {option.id} has {left} seats left for {travelers} travelers. Take another option.")
         return option
@@ -96,10 +93,10 @@ class Desk:
         fits = [each for each in found if last not in end.airports or last in {each.legs[-1].destination, end.code}]
         return start, end, fits
 
-    def seats(self, options: Sequence[flights.Option]) -> list[int]:
-        """Tell how many seats are left, of each option."""
+    def seats(self, options: Sequence[flights.Option]) -> dict[str, int]:
+        """Tell how many seats are left, by the id of the option."""
         with self.reading() as db:
-            return [bookings.seats_left(db, option, self.clock()) for option in options]
+            return {option.id: bookings.seats_left(db, option, self.clock()) for option in options}
 
     def hotel(self, id: str) -> dict[str, Any]:
         """Find a hotel, with its rooms by type. Raises `ToolError`."""
@@ -109,6 +106,13 @@ class Desk:
                 raise ToolError(f"There is no hotel {id[:60]!r}. Take the id of a hotel that searchHotels returned.")
             rooms = db.execute("SELECT type, cents FROM rooms WHERE hotel = ? ORDER BY cents", (row["id"],))
             return {**dict(row), "rooms": {room["type"]: room["cents"] for room in rooms}}
+
+    def booking(self, reference: str, owner: str) -> bookings.Booking:
+        """Find a booking of this owner. Raises `ToolError`."""
+        found = bookings.find(self.path, reference, owner, self.clock())
+        if found is None:
+            raise ToolError(f"There is no booking {reference[:20]!r}. References are told when something is booked.")
+        return found
 
     def free_rooms(
         self, hotel: dict[str, Any], arrival: date, departure: date, guests: int
@@ -122,6 +126,11 @@ class Desk:
                 if left >= stay.rooms:
                     found[kind] = bookings.price_of(cents, stay), left
         return found
+
+
+def owner_of(ctx: Context[Desk]) -> str:
+    """Tell whose bookings these are: nobody's in particular where callers are not known."""
+    return "" if ctx.principal is None else ctx.principal.subject
 
 
 def rooms_for(guests: int) -> int:
@@ -143,7 +152,7 @@ def city_of(typed: str, what: str) -> City:
 def airport_city(typed: str, what: str) -> City:
     """Find a city with an airport. Raises `ToolError` with the nearest one."""
     city = city_of(typed, what)
-    if city.airports:
-        return city
-    nearest = min((each for each in CITIES if each.airports), key=lambda each: distance(city, each))
-    raise ToolError(f"{city.name} has no airport; the nearest is {nearest.label}. Use that as the {what}.")
+    nearest = nearest_airport(city)
+    if nearest is not city:
+        raise ToolError(f"{city.name} has no airport; the nearest is {nearest.label}. Use that as the {what}.")
+    return city

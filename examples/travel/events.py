@@ -143,7 +143,8 @@ class Calendar:
         with self._lock:
             rows = self._database.execute("SELECT * FROM events WHERE ends >= ? AND begins < ?", (since, until))
             events = [_kept(row) for row in rows]
-        touching = [each for each in events if _touches(each.span.days(self.zone), first, last)]
+        days = [(each, *each.span.days(self.zone)) for each in events]
+        touching = [each for each, begins, ends in days if begins <= last and ends >= first]
         return sorted(touching, key=lambda each: (each.span.instants(self.zone), each.id))
 
     def overlapping(self, event: Kept) -> list[Kept]:
@@ -257,10 +258,6 @@ def months_between(first: date, last: date) -> list[str]:
     """Name the months that these days lie in, as in June-2024."""
     numbers = range(first.year * 12 + first.month - 1, last.year * 12 + last.month)
     return [f"{MONTHS[number % 12]}-{number // 12}" for number in numbers]
-
-
-def _touches(days: tuple[date, date], first: date, last: date) -> bool:
-    return days[0] <= last and days[1] >= first
 
 
 def _row(title: str, span: Span) -> tuple[str, str, str]:

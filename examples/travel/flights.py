@@ -56,12 +56,15 @@ AIRLINES = (
     Airline("VL", "Vltava", ("Prague", "Budapest", "Berlin"), 0.84),
     Airline("WP", "Polder", ("Amsterdam", "Brussels"), 1.02),
 )
+LARGE = ("London", "Paris", "Frankfurt", "Atlanta", "Chicago", "Dubai", "Singapore", "Tokyo", "Bogotá")
+"""Where passengers of any airline may change to a partner's plane, as one of two stops."""
+
 AIRLINE = {airline.code: airline for airline in AIRLINES}
 
 
 @dataclass(frozen=True, slots=True)
 class Leg:
-    """One flight, from take-off to landing, in local times."""
+    """One plane, from take-off to landing, in local times. Origin and destination are codes of airports."""
 
     number: str
     origin: str
@@ -129,25 +132,20 @@ def find_option(seed: str, id: str) -> Option | None:
     if len(parts) != 4 or len(parts[2]) != 8 or not (parts[2] + parts[3]).isascii() or not parts[2].isdecimal():
         return None
     origin, destination = find_city(parts[0]), find_city(parts[1])
-    if origin is None or destination is None or origin == destination:
-        return None
     try:
-        day = datetime.strptime(parts[2], "%Y%m%d").replace(tzinfo=UTC).date()
+        day = date.fromisoformat(parts[2])
     except ValueError:
         return None
+    if origin is None or destination is None or origin == destination:
+        return None
     return next((option for option in options(seed, origin, destination, day) if option.id == "-".join(parts)), None)
-
-
-def count(seed: str, origin: City, destination: City) -> int:
-    """Tell how many options a day there are."""
-    famous = {origin.name, destination.name} == FAMOUS
-    return OPTIONS if famous else Random(f"{seed}/count/{origin.code}/{destination.code}").randint(8, 40)
 
 
 @lru_cache(maxsize=512)
 def _timetable(seed: str, origin: City, destination: City) -> list[_Plan]:
     chance = Random(f"{seed}/timetable/{origin.code}/{destination.code}")
-    wanted = count(seed, origin, destination)
+    famous = {origin.name, destination.name} == FAMOUS
+    wanted = OPTIONS if famous else Random(f"{seed}/count/{origin.code}/{destination.code}").randint(8, 40)
     direct = _direct(origin, destination)
     routes = [direct[number % len(direct)] for number in range(max(wanted // 6, 1))] if direct else []
     twice = _by_detour(origin, destination, 2)[:12]
@@ -171,19 +169,14 @@ def _by_detour(origin: City, destination: City, stops: int) -> list[_Route]:
     """Give the routes by this number of an airline's hubs, the shortest first. Two airlines may share a way."""
     found: list[tuple[float, str, _Route]] = []
     for airline in AIRLINES:
-        for hubs in permutations(_partners(airline, stops), stops):
+        changes = airline.hubs if stops == 1 else tuple(dict.fromkeys(airline.hubs + LARGE))
+        for hubs in permutations(changes, stops):
             names = (origin.name, *hubs, destination.name)
             if len(set(names)) < len(names) or not set(hubs) & set(airline.hubs):
                 continue
             length = sum(_way(one, other) for one, other in pairwise(names))
             found.append((length, airline.code, (airline, tuple(_CITY[hub] for hub in hubs))))
     return [route for _, _, route in sorted(found, key=lambda each: each[:2])]
-
-
-def _partners(airline: Airline, stops: int) -> tuple[str, ...]:
-    """Where an airline's passengers may change: at its hubs, and for two stops at the large ones of partners."""
-    large = ("London", "Paris", "Frankfurt", "Atlanta", "Chicago", "Dubai", "Singapore", "Tokyo", "Bogotá")
-    return airline.hubs if stops == 1 else tuple(dict.fromkeys(airline.hubs + large))
 
 
 def _plan(route: _Route, origin: City, destination: City, chance: Random) -> _Plan:
@@ -201,11 +194,9 @@ def _plan(route: _Route, origin: City, destination: City, chance: Random) -> _Pl
 def _option(id: str, plan: _Plan, day: date, chance: Random) -> Option:
     legs: list[Leg] = []
     at = datetime(day.year, day.month, day.day, tzinfo=_zone(plan.airports[0])) + timedelta(minutes=plan.departs)
-    at = at.astimezone(UTC)
-    waits = (*plan.waits, 0)
-    pairs = zip(plan.numbers, plan.airports, plan.airports[1:], waits, strict=False)
+    at, waits = at.astimezone(UTC), (*plan.waits, 0)
     length = 0.0
-    for number, here, there, wait in pairs:
+    for number, (here, there), wait in zip(plan.numbers, pairwise(plan.airports), waits, strict=True):
         way = _way(here, there)
         length += way
         lands = at + timedelta(minutes=5 * round((GROUND + way / SPEED) / 5))

@@ -2,17 +2,19 @@
 
 import datetime as dt
 import json
+from collections.abc import Callable, Iterable
 from datetime import timedelta
 from typing import Annotated, Any
+from urllib.parse import quote
 
 from msgspec import Meta
 
-from splice import Context, ResourceNotFound, Server, ToolError
+from splice import Context, InvalidParams, ResourceNotFound, Server, ToolError
 from splice.types import Annotations, EmbeddedResource, PromptMessage, ResourceContents, ResourceLink, TextContent
 
 from . import flights, shapes
-from .desk import Desk, airport_city, city_of
-from .places import City, complete_airports, complete_cities, find_city, fold
+from .desk import Desk, city_of
+from .places import City, complete_airports, complete_cities, find_city, fold, nearest_airport
 from .seeding import CATEGORIES, COASTAL, PREFERENCES, TRIPS
 
 FARE_DAYS = 14
@@ -44,9 +46,9 @@ def add(server: Server) -> None:
     server.completion(FLIGHTS, "destination")(_complete_destination)
     server.completion(ACTIVITIES, "city")(complete_cities)
     server.completion(ACTIVITIES, "category")(_complete_category)
-    server.completion(LIKES, "region")(_complete_region)
-    server.completion(PAST, "trip")(_complete_trip)
-    server.completion(HISTORY, "trip")(_complete_trip)
+    server.completion(LIKES, "region")(_beginning(PREFERENCES))
+    server.completion(PAST, "trip")(_beginning(TRIPS))
+    server.completion(HISTORY, "trip")(_beginning(TRIPS))
     server.add_prompt(plan_vacation, name="plan-vacation", title="Plan a vacation")
     server.completion("plan-vacation", "destination")(complete_cities)
     server.completion("plan-vacation", "interests")(_complete_interests)
@@ -70,9 +72,7 @@ def route(origin: str, destination: str, ctx: Context[Desk]) -> dict[str, Any]:
         "shortestMinutes": min(option.minutes for option in first),
         "airlines": sorted({flights.AIRLINE[option.airline].name for option in first}),
         "currency": "USD",
-        "cheapestFares": {
-            day.isoformat(): shapes.money(min(option.cents for option in options)) for day, options in found.items()
-        },
+        "cheapestFares": {str(day): shapes.money(min(each.cents for each in found[day])) for day in days},
     }
 
 
@@ -86,14 +86,8 @@ def activities(city: str, category: str, ctx: Context[Desk]) -> list[dict[str, A
     with ctx.lifespan.reading() as db:
         rows = db.execute(query, (place.name, category.lower())).fetchall()
     return [
-        {
-            "name": row["name"],
-            "about": row["about"],
-            "hours": row["hours"],
-            "price": shapes.money(row["cents"]),
-            "currency": "USD",
-        }
-        for row in rows
+        {"name": name, "about": about, "hours": hours, "price": shapes.money(cents), "currency": "USD"}
+        for name, about, hours, cents in rows
     ]
 
 
@@ -138,17 +132,23 @@ def plan_vacation(
     interests: Annotated[str, Meta(description="Such as: beaches, architecture, food")] = "",
 ) -> list[PromptMessage]:
     """Guide through vacation planning process."""
-    desk, city = ctx.lifespan, city_of(destination, "city")
-    if departure_date is not None:
-        desk.sold_day(departure_date)
-        return_date = return_date or (departure_date + timedelta(days=duration) if duration else None)
-    if departure_date is not None and return_date is not None:
-        duration = desk.nights(departure_date, return_date)
+    desk = ctx.lifespan
+    try:
+        city, liked = city_of(destination, "city"), _words(interests)
+        if departure_date is not None:
+            desk.sold_day(departure_date)
+            return_date = return_date or (departure_date + timedelta(days=duration) if duration else None)
+        if departure_date is not None and return_date is not None:
+            duration = desk.nights(departure_date, return_date)
+    except (
+        ToolError
+    ) as error:  # of a tool it would be a result; who fills in a prompt is told that it is filled in wrong
+        raise InvalidParams(str(error)) from None
     likes = preferences(city.region, ctx)
-    liked = _words(interests) or likes["interests"]
+    liked = liked or likes["interests"]
     wanted = [each for each in dict.fromkeys(map(fold, liked)) if each in CATEGORIES]
-    when = f"from {departure_date} to {return_date}" if departure_date and return_date else f"from {departure_date}"
-    when = when if departure_date else "on dates that we still have to find"
+    until = f" to {return_date}" if return_date else ""
+    when = f"from {departure_date}{until}" if departure_date else "on dates that we still have to find"
     ask = [
         f"Plan a vacation in {city.name}, {city.country}, {when}.",
         f"Travelers: {travelers}.",
@@ -157,11 +157,10 @@ def plan_vacation(
         f"Interests: {', '.join(liked)}.",
     ]
     messages = [_said("user", " ".join(filter(None, ask)))]
-    uri = LIKES.replace("{region}", city.region)
-    messages += [_said("user", "This is what I like there:"), _embedded(uri, likes)]
+    messages += [_said("user", "This is what I like there:"), _embedded(LIKES.format(region=city.region), likes)]
     messages += [_link(name, facts) for name, facts in TRIPS.items() if _is_like(facts, city)]
     for category in wanted[:4]:
-        uri = ACTIVITIES.replace("{city}", fold(city.name).replace(" ", "%20")).replace("{category}", category)
+        uri = ACTIVITIES.format(city=quote(fold(city.name)), category=category)
         messages.append(_embedded(uri, activities(city.name, category, ctx)))
     messages.append(_said("assistant", "I have read your preferences, past trips, and what one can do there."))
     messages.append(_said("user", _steps(city, departure_date, return_date)))
@@ -170,7 +169,7 @@ def plan_vacation(
 
 def _steps(city: City, departure: dt.date | None, back: dt.date | None) -> str:
     """Tell the model what to do, in order."""
-    near = airport_city("Salt Lake City", "destination") if city.name == "Park City" else city
+    near = nearest_airport(city)
     dates = f"{departure} to {back}" if departure and back else "the dates that are free"
     steps = [
         f"Check my calendar, and the weather in {city.name}, for {dates}.",
@@ -192,7 +191,7 @@ def _list(server: Server, template: str, value: str, fn: Any, title: str) -> Non
     def read(ctx: Context[Desk]) -> Any:
         return fn(value, ctx)
 
-    name = f"{uri.partition('://')[2].replace('/', '-')}"
+    name = uri.partition("://")[2].replace("/", "-")
     server.add_resource(read, uri, name=name, title=title, description=fn.__doc__, mime_type=mime_type)
 
 
@@ -205,8 +204,7 @@ def _airport(typed: str) -> City:
 
 
 def _is_like(facts: dict[str, Any], city: City) -> bool:
-    countries = {place.country for place in map(find_city, facts["cities"]) if place is not None}
-    return city.country in countries
+    return any(place is not None and place.country == city.country for place in map(find_city, facts["cities"]))
 
 
 def _said(role: Any, text: str) -> PromptMessage:
@@ -214,15 +212,17 @@ def _said(role: Any, text: str) -> PromptMessage:
 
 
 def _embedded(uri: str, value: Any) -> PromptMessage:
-    text = json.dumps(value, ensure_ascii=False)
-    contents = ResourceContents(uri=uri, mime_type=JSON, text=text)
+    contents = ResourceContents(uri=uri, mime_type=JSON, text=json.dumps(value, ensure_ascii=False))
     return PromptMessage(role="user", content=EmbeddedResource(resource=contents))
 
 
 def _link(name: str, facts: dict[str, Any]) -> PromptMessage:
-    uri = HISTORY.replace("{trip}", name)
-    link = ResourceLink(uri=uri, name=name, title=facts["title"], mime_type=MARKDOWN)
+    link = ResourceLink(uri=HISTORY.format(trip=name), name=name, title=facts["title"], mime_type=MARKDOWN)
     return PromptMessage(role="user", content=link)
+
+
+def _beginning(known: Iterable[str]) -> Callable[[str], list[str]]:
+    return lambda typed: [each for each in known if each.lower().startswith(typed.lower())]
 
 
 def _complete_destination(typed: str, known: dict[str, str]) -> list[str]:
@@ -233,15 +233,7 @@ def _complete_destination(typed: str, known: dict[str, str]) -> list[str]:
 def _complete_category(typed: str, known: dict[str, str]) -> list[str]:
     city = find_city(known.get("city", ""))
     fits = [each for each in CATEGORIES if city is None or each != "beaches" or city.name in COASTAL]
-    return [each for each in fits if each.startswith(typed.lower())]
-
-
-def _complete_region(typed: str) -> list[str]:
-    return [each for each in PREFERENCES if each.startswith(typed.lower())]
-
-
-def _complete_trip(typed: str) -> list[str]:
-    return [each for each in TRIPS if each.lower().startswith(typed.lower())]
+    return _beginning(fits)(typed)
 
 
 def _complete_interests(typed: str) -> list[str]:

@@ -12,6 +12,7 @@ import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from datetime import date, timedelta
+from itertools import cycle
 from pathlib import PurePosixPath
 from typing import Annotated, Any
 from urllib.parse import quote, unquote, urlsplit
@@ -21,10 +22,9 @@ from msgspec import Meta
 from splice import Context, Server, ToolError
 from splice.types import CallToolResult, Root, ToolAnnotations
 
-from . import bookings, data, shapes
+from . import shapes
 from .bookings import Booking
-from .desk import Desk
-from .places import find_city
+from .desk import Desk, city_of, owner_of
 from .seeding import PREFERENCES
 
 MAX_PARTS = 16
@@ -54,11 +54,8 @@ async def write_itinerary(
     overwrite: Annotated[bool, Meta(description="Replace a file that is there already")] = False,
 ) -> CallToolResult:
     """Write the itinerary of a booking as Markdown into a directory that the client opened for the server."""
-    desk, owner = ctx.lifespan, "" if ctx.principal is None else ctx.principal.subject
-    parts = path_parts(file)
-    booking = await asyncio.to_thread(bookings.find, desk.path, reference, owner, desk.clock())
-    if booking is None:
-        raise ToolError(f"There is no booking {reference[:20]!r}. References are told when something is booked.")
+    desk, parts = ctx.lifespan, path_parts(file)
+    booking = await asyncio.to_thread(desk.booking, reference, owner_of(ctx))
     chosen = _choose(await ctx.roots(key="roots"), root)
     text = await asyncio.to_thread(itinerary_of, desk, booking)
     await asyncio.to_thread(write_below, _path_of(chosen), parts, text.encode(), overwrite=overwrite)
@@ -70,15 +67,8 @@ async def write_itinerary(
 def itinerary_of(desk: Desk, booking: Booking) -> str:
     """Write down a journey: what was booked, and what to do on each day."""
     details = booking.details
-    lines = [
-        f"# {_plain(details['title'])}",
-        "",
-        f"Booking {booking.reference}, {booking.status}.",
-        "",
-        "## Booked",
-        "",
-    ]
-    lines += [f"- {_plain(line)}" for line in details.get("lines", [])]
+    lines = [f"# {_plain(details['title'])}", "", f"Booking {booking.reference}, {booking.status}."]
+    lines += ["", "## Booked", "", *(f"- {_plain(line)}" for line in details["lines"])]
     wishes = {"seatPreference": "Seat", "roomType": "Room"}
     lines += [f"- {word}: {_plain(details[name])}" for name, word in wishes.items() if name in details]
     insurance = "with" if details.get("travelInsurance") else "without"
@@ -94,16 +84,14 @@ def _days(desk: Desk, details: dict[str, Any]) -> Iterator[str]:
     if "hotel" not in details:
         return
     arrival, departure = (date.fromisoformat(details[name]) for name in ("arrival", "departure"))
-    city = find_city(desk.hotel(details["hotel"])["city"])
-    interests = PREFERENCES[city.region]["interests"] if city else []
+    city = city_of(desk.hotel(details["hotel"])["city"], "city")
     query = "SELECT name, about FROM activities WHERE city = ? AND category = ? ORDER BY rowid"
-    with data.reading(desk.path) as db:
-        found = [db.execute(query, (city.name, each)).fetchall() for each in interests] if city else []
-    ideas = [row for place in range(4) for rows in found for row in rows[place : place + 1]]
+    with desk.reading() as db:
+        found = [db.execute(query, (city.name, each)).fetchall() for each in PREFERENCES[city.region]["interests"]]
+    ideas = cycle(row for place in range(4) for rows in found for row in rows[place : place + 1])
     yield from ("", "## Days")
-    for number in range((departure - arrival).days):
-        yield from ("", f"### {arrival + timedelta(days=number):%A, %d %B %Y}", "")
-        yield f"- {ideas[number % len(ideas)]['name']}: {ideas[number % len(ideas)]['about']}" if ideas else "- Free"
+    for number, (name, about) in zip(range((departure - arrival).days), ideas, strict=False):
+        yield from ("", f"### {arrival + timedelta(days=number):%A, %d %B %Y}", "", f"- {name}: {about}")
 
 
 def _plain(text: object) -> str:

@@ -15,11 +15,11 @@ No tool asks the user: to put a call to them before it is made is the host's aff
 
 import os
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from contextlib import asynccontextmanager, closing
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, cast
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from msgspec import Meta
@@ -111,14 +111,10 @@ def make(
         raise ValueError(f"there is no time zone {zone!r}") from error
 
     @asynccontextmanager
-    async def opened(server: Server) -> AsyncIterator[Office]:
-        del server
-        calendar = Calendar(Path(folder), there)
-        try:
+    async def opened(_server: Server) -> AsyncIterator[Office]:
+        with closing(Calendar(Path(folder), there)) as calendar:
             calendar.seed(usual_events(now().astimezone(there).date(), there))
             yield Office(calendar, mail or MailServer(), now)
-        finally:
-            calendar.close()
 
     server = Server("office", version="1.0.0", title="Calendar and email", instructions=INSTRUCTIONS, lifespan=opened)
     add_calendar(server)
@@ -216,7 +212,10 @@ def add_resources(server: Server, today: date) -> None:
         """Tell when the user is out of office, and what colleagues are told; null if never."""
         return ctx.lifespan.calendar.absence
 
-    years, months = [str(today.year), str(today.year + 1)], coming_months(today)
+    years, months = (
+        [str(today.year), str(today.year + 1)],
+        months_between(today, today + timedelta(days=31 * LISTED_MONTHS))[:LISTED_MONTHS],
+    )
     past = months_between(today.replace(year=today.year - PAST_YEARS, day=1), today)[:-1]
     server.add_resource(year_of, EVENTS, name="events-of-a-year", title="Events of a year", mime_type=JSON)
     server.add_resource(month, MONTH, name="my-calendar", title="My calendar", mime_type=JSON)
@@ -269,11 +268,6 @@ def send(office: Office, to: str, subject: str, body: str, *, automatic: bool = 
     return Sent(message["Message-ID"], [each for each in addresses if each not in refused], refused)
 
 
-def coming_months(today: date) -> list[str]:
-    """Name the months that are listed."""
-    return months_between(today, today + timedelta(days=31 * LISTED_MONTHS))[:LISTED_MONTHS]
-
-
 def usual_events(today: date, zone: ZoneInfo) -> Iterable[tuple[str, Span]]:
     """Make the events of a calendar that is new: what somebody with an office has to do in the coming weeks."""
 
@@ -290,27 +284,22 @@ def usual_events(today: date, zone: ZoneInfo) -> Iterable[tuple[str, Span]]:
     yield "Quarterly planning", Span(today + timedelta(days=monday + 56), today + timedelta(days=monday + 58))
 
 
-def mail_server(settings: Mapping[str, str]) -> MailServer:
-    """Read which mail server is meant. Raises `ValueError`."""
-    default = MailServer()
-    host, colon, port = settings.get("SPLICE_TRAVEL_SMTP", default.name).rpartition(":")
-    if not colon or not host or not port.isdigit() or not 0 < int(port) < 65536:
-        raise ValueError("SPLICE_TRAVEL_SMTP is HOST:PORT, as in mail.example.com:587")
-    return replace(
-        default,
-        host=host.strip("[]"),
-        port=int(port),
-        sender=settings.get("SPLICE_TRAVEL_SMTP_FROM", default.sender),
-        user=settings.get("SPLICE_TRAVEL_SMTP_USER", ""),
-        password=settings.get("SPLICE_TRAVEL_SMTP_PASSWORD", ""),
-        security=cast("Security", settings.get("SPLICE_TRAVEL_SMTP_SECURITY", default.security)),
-    )
-
-
 def by_environment(settings: Mapping[str, str]) -> Server:
     """Make the server by settings from the environment. Raises `ValueError`."""
-    options: dict[str, Any] = {"zone": settings.get("SPLICE_TRAVEL_TIME_ZONE", "UTC"), "mail": mail_server(settings)}
-    return make(settings.get("SPLICE_TRAVEL_DATA") or home(), **options)
+    usual = MailServer()
+    host, colon, port = settings.get("SPLICE_TRAVEL_SMTP", usual.name).rpartition(":")
+    if not colon or not host or not port.isdigit() or not 0 < int(port) < 65536:
+        raise ValueError("SPLICE_TRAVEL_SMTP is HOST:PORT, as in mail.example.com:587")
+    mail = MailServer(
+        host=host.strip("[]"),
+        port=int(port),
+        sender=settings.get("SPLICE_TRAVEL_SMTP_FROM", usual.sender),
+        user=settings.get("SPLICE_TRAVEL_SMTP_USER", ""),
+        password=settings.get("SPLICE_TRAVEL_SMTP_PASSWORD", ""),
+        security=cast("Security", settings.get("SPLICE_TRAVEL_SMTP_SECURITY", usual.security)),
+    )
+    zone = settings.get("SPLICE_TRAVEL_TIME_ZONE", "UTC")
+    return make(settings.get("SPLICE_TRAVEL_DATA") or home(), zone=zone, mail=mail)
 
 
 server = by_environment(os.environ)

@@ -69,11 +69,10 @@ class Payments:
         self._listener: ThreadingHTTPServer | None = None
         self._lock = threading.Lock()
 
-    def url(self, token: str, headers: Mapping[str, str], public: str | None) -> str:
+    def url(self, token: str, headers: Mapping[str, str]) -> str:
         """Give the link to pay: at the server that a request with these headers came to, or at the listener."""
-        if public is not None or "host" in headers:
-            return f"{public or 'http://' + headers['host']}{PATH}?id={token}"
-        return f"http://127.0.0.1:{self._listen()}{PATH}?id={token}"
+        host = headers.get("host") or f"127.0.0.1:{self._listen()}"
+        return f"http://{host}{PATH}?id={token}"
 
     async def answer(self, request: HTTPRequest) -> Page:
         """Answer at the route of the server itself."""

@@ -8,8 +8,9 @@ import asyncio
 import json
 import os
 import re
-import sys
+import select
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode, urlsplit
 from urllib.request import ProxyHandler, build_opener
@@ -32,6 +33,9 @@ ANSWERS: dict[str, ElicitValue] = {
 }
 """What the script fills in, by the name of the field; else the form's own default, or whatever fits."""
 
+READ_SECONDS = 0.8
+"""How long somebody at the terminal has to read a step before the next one begins."""
+
 PAGE_BYTES = 100_000
 PAGE_SECONDS = 10.0
 LINE_BYTES = 4096
@@ -39,7 +43,8 @@ YES, NO = {"y", "yes", "true", ""}, {"n", "no", "false"}
 _HIDDEN = re.compile(r'<input type="hidden" name="(\w+)" value="([\w.~-]+)">')
 _TITLE = re.compile(r"<title>([^<]*)</title>")
 _OPTION = re.compile(
-    r"(\d+)\. (.+?), [A-Z-]+, (\d\d):\d\d to .*?, (\d+)h(\d\d), (.*), \$([\d,]+)\.\d\d, (\d+) seats? left"
+    r"^(\d+)\. (.+?), [A-Z-]+, (\d\d):\d\d to .*?, (\d+)h(\d\d), (.*), \$([\d,]+)\.\d\d, (\d+) seats? left",
+    re.MULTILINE,
 )
 _LIKED = re.compile(r"likes (.*)")
 _TRAVELERS = re.compile(r"^Travelers: (\d+)$", re.MULTILINE)
@@ -71,6 +76,11 @@ class Person:
         self._screen = screen
         self._name = "user" if is_there else "script"
 
+    async def follow(self) -> None:
+        """Leave somebody at the terminal the time to read a step, unless they type."""
+        if self.is_there:
+            await asyncio.to_thread(select.select, [0], [], [], READ_SECONDS)
+
     async def allow(self, what: str) -> None:
         """Let the user allow what cannot be undone by looking away. Raises `Refused`."""
         if not self.is_there:
@@ -98,11 +108,10 @@ class Person:
         self._screen.say("travel", f"asks: {plain(params.message)}", "bold")
         if params.mode == "url":
             return await self._visit(str(params.url))
-        fields: Mapping[str, Mapping[str, Any]] = (params.requested_schema or {}).get("properties", {})
-        required = (params.requested_schema or {}).get("required", [])
+        form: Mapping[str, Any] = params.requested_schema or {}
         answers: dict[str, ElicitValue] = {}
-        for name, field in fields.items():
-            value = scripted(name, field, is_needed=name in required)
+        for name, field in form.get("properties", {}).items():
+            value = scripted(name, field, is_needed=name in form.get("required", []))
             if self.is_there:
                 value = await self._field(name, field, value)
             if value is not None:
@@ -123,7 +132,7 @@ class Person:
         liked, many = _LIKED.search(text), _TRAVELERS.search(text)
         flights = [each for each in flights if many is None or each.seats >= int(many[1])]
         best = [{"number": each.number, "reason": why(each)} for each in choose(flights, liked[1] if liked else "")]
-        self._screen.say(self._name, f"{MODEL} answers: options {', '.join(str(each['number']) for each in best)}")
+        self._screen.say("model", f"{MODEL} answers: options {', '.join(str(each['number']) for each in best)}")
         answer = TextContent(text=json.dumps({"best": best}))
         return CreateMessageResult(role="assistant", content=answer, model=MODEL, stop_reason="endTurn")
 
@@ -143,42 +152,49 @@ class Person:
 
     async def _field(self, name: str, field: Mapping[str, Any], usual: ElicitValue | None) -> ElicitValue | None:
         """Ask for one field, until what is typed fits."""
-        choices = field.get("enum") or [each.get("const") for each in field.get("oneOf", [])]
+        choices = choices_of(field)
         about = plain(field.get("description") or field.get("title") or "", 100)
         hint = f" ({', '.join(map(str, choices))})" if choices else ""
         while True:
-            typed = await self._typed(f"{name}{hint} {about} [{shown(usual)}] ")
-            try:
+            typed = await self._typed(f"{name}{hint} {about} [{shown(usual)}]")
+            with suppress(ValueError):
                 value = usual if typed == "" else read_value(typed, field.get("type"))
-            except ValueError:
-                continue
-            if not choices or value in choices or value is None:
-                return value
+                if not choices or value in choices or value is None:
+                    return value
+            self._screen.say("", f"{typed!a} is not {f'one of {hint.strip()}' if choices else field.get('type')}.")
 
     async def _yes(self, question: str) -> bool:
-        while (typed := (await self._typed(f"{question} [Y/n] ")).lower()) not in YES | NO:
-            pass
+        while (typed := (await self._typed(f"{question} [Y/n]")).lower()) not in YES | NO:
+            self._screen.say("", "Type y or n; Enter says yes.")
         return typed in YES
 
     async def _typed(self, question: str) -> str:
         """Read a line that the user types, while the servers are listened to. Raises `Refused` at the end of input."""
-        sys.stdout.write(f"{'':11}{question}")
-        sys.stdout.flush()
+        self._screen.ask(question)
         ready, loop = asyncio.Event(), asyncio.get_running_loop()
         loop.add_reader(0, ready.set)
         try:
             await ready.wait()
+        except asyncio.CancelledError:
+            self._screen.unasked()
+            raise
         finally:
             loop.remove_reader(0)
         line = os.read(0, LINE_BYTES)
         if not line:
+            self._screen.unasked()
             raise Refused("you left")
         return line.decode(errors="replace").strip()
 
 
+def choices_of(field: Mapping[str, Any]) -> list[Any]:
+    """Tell what may be chosen in a field; nothing if anything may be typed."""
+    return field.get("enum") or [each.get("const") for each in field.get("oneOf", [])]
+
+
 def scripted(name: str, field: Mapping[str, Any], *, is_needed: bool) -> ElicitValue | None:
     """Say what the script fills into a field; None leaves it empty."""
-    choices = field.get("enum") or [each.get("const") for each in field.get("oneOf", [])]
+    choices = choices_of(field)
     value = ANSWERS.get(name, field.get("default"))
     if choices and value not in choices:
         value = field.get("default", choices[0])
@@ -205,19 +221,11 @@ def read_value(typed: str, kind: object) -> ElicitValue:
 
 def read_flights(text: str) -> list[Flight]:
     """Read the flights of a list that a model is to choose from."""
-    return [
-        Flight(
-            int(found[1]),
-            found[2],
-            int(found[3]),
-            int(found[4]) * 60 + int(found[5]),
-            0 if found[6] == "direct" else found[6].count(" in "),
-            int(found[7].replace(",", "")),
-            int(found[8]),
-        )
-        for line in text.splitlines()
-        if (found := _OPTION.match(line))
-    ]
+    flights = []
+    for number, airline, hour, hours, minutes, waits, dollars, seats in _OPTION.findall(text):
+        length, price = int(hours) * 60 + int(minutes), int(dollars.replace(",", ""))
+        flights.append(Flight(int(number), airline, int(hour), length, waits.count(" in "), price, int(seats)))
+    return flights
 
 
 def choose(flights: list[Flight], liked: str) -> list[Flight]:
@@ -225,9 +233,8 @@ def choose(flights: list[Flight], liked: str) -> list[Flight]:
 
     def costs(flight: Flight) -> tuple[float, int]:
         hours, evening = flight.minutes / 60, 0 if 5 <= flight.hour < 12 else 60
-        return flight.dollars + 15 * hours + 80 * max(flight.stops - 1, 0) + evening - 40 * (
-            flight.airline in liked
-        ), flight.number
+        known = -40 if flight.airline in liked else 0
+        return flight.dollars + 15 * hours + 80 * max(flight.stops - 1, 0) + evening + known, flight.number
 
     return sorted(flights, key=costs)[:3]
 

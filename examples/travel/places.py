@@ -8,7 +8,7 @@ import math
 import unicodedata
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
+from typing import Literal, get_args
 
 Region = Literal["europe", "north-america", "caribbean", "latin-america", "asia", "middle-east", "africa", "oceania"]
 """The parts of the world that preferences are kept for."""
@@ -147,30 +147,12 @@ CITIES = (
 )
 """In the order of their names."""
 
-REGIONS: tuple[Region, ...] = (
-    "europe",
-    "north-america",
-    "caribbean",
-    "latin-america",
-    "asia",
-    "middle-east",
-    "africa",
-    "oceania",
-)
+REGIONS: tuple[Region, ...] = get_args(Region)
 
 
 def find_city(typed: str) -> City | None:
     """Find the city of a code ("BCN", "NYC", "JFK"), a name ("Barcelona", "bogota") or a label; None if none."""
     return _names().get(fold(typed))
-
-
-def airports_of(typed: str) -> tuple[str, ...]:
-    """Give the airports that a text means: the one whose code it is, or all those of the city."""
-    code = typed.strip().upper()
-    city = find_city(typed)
-    if city is None:
-        return ()
-    return (code,) if code in city.airports else city.airports
 
 
 def complete_airports(typed: str) -> list[str]:
@@ -191,6 +173,15 @@ def distance(one: City, other: City) -> float:
     return 6371.0 * math.acos(max(-1.0, min(1.0, cosine)))
 
 
+def nearest_airport(city: City) -> City:
+    """Give the city that one flies to: the city itself, if planes land there."""
+    return (
+        city
+        if city.airports
+        else min((each for each in CITIES if each.airports), key=lambda each: distance(city, each))
+    )
+
+
 def fold(text: str) -> str:
     """Make a text comparable: without accents, case and needless spaces."""
     plain = "".join(each for each in unicodedata.normalize("NFKD", text) if not unicodedata.combining(each))
@@ -201,25 +192,21 @@ def _beginning(typed: str) -> list[City]:
     """Find what begins as typed: first by the city's name, then by that of its airport, then by a code."""
     beginning = fold(typed)
     found: list[City] = []
-    for texts in (_by_name, _by_airport_name, _by_code):
-        found += [city for city in CITIES if city not in found and any(t.startswith(beginning) for t in texts(city))]
+    for kind in range(3):
+        fits = [city for city in CITIES if any(text.startswith(beginning) for text in _texts(city)[kind])]
+        found += [city for city in fits if city not in found]
     return found
 
 
-def _by_name(city: City) -> tuple[str, ...]:
-    return (fold(city.name), fold(city.label))
-
-
-def _by_airport_name(city: City) -> tuple[str, ...]:
-    return (fold(city.airport_name),) if city.airport_name else ()
-
-
-def _by_code(city: City) -> tuple[str, ...]:
-    return tuple(fold(code) for code in (city.metropolitan, *city.airports) if code)
+@cache
+def _texts(city: City) -> tuple[list[str], ...]:
+    """Give what people type for a city: its names, that of its airport, and codes."""
+    airport, codes = [city.airport_name], [city.metropolitan, *city.airports]
+    return [fold(city.name), fold(city.label)], *([fold(text) for text in each if text] for each in (airport, codes))
 
 
 @cache
 def _names() -> dict[str, City]:
     """Every text that names a city. Names win over codes."""
-    names = {text: city for city in CITIES for text in (*_by_code(city), *_by_airport_name(city))}
-    return names | {text: city for city in CITIES for text in _by_name(city)}
+    kinds = [[(text, city) for city in CITIES for text in _texts(city)[kind]] for kind in (2, 1, 0)]
+    return {text: city for kind in kinds for text, city in kind}

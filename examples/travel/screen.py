@@ -4,7 +4,6 @@ Everything that comes from a server is a stranger's text: it is shown without co
 """
 
 import textwrap
-from collections.abc import Iterable
 
 from rich.console import Console
 from rich.text import Text
@@ -21,8 +20,11 @@ STYLES = {
     "office": "magenta",
     "user": "yellow",
     "script": "yellow",
+    "model": "yellow",
     "heard": "green",
     "forecaster": "red",
+    "✓": "bold green",
+    "✗": "bold red",
 }
 
 
@@ -43,52 +45,46 @@ class Screen:
     def title(self, text: str, note: str) -> None:
         """Begin."""
         self._out.print(Text(text, "bold"))
-        self._out.print(Text(note, "dim"))
+        self._out.print(Text(textwrap.fill(note, self._width), "dim"))
 
     def step(self, text: str) -> None:
         """Begin a step of the story."""
         self._steps += 1
-        self._out.print(Text.assemble("\n", (f"{self._steps:>2}  {text}", "bold")))
+        self._out.print(Text(f"\n{self._steps:>2}  {text}", "bold"))
 
     def say(self, who: str, text: object, style: str = "") -> None:
         """Tell what somebody does or says."""
-        lines = self._lines(plain(text))
-        for number, line in enumerate(lines):
+        for number, line in enumerate(self._lines(text)):
             name = (f"{'' if number else who:>{MARGIN - 1}} ", STYLES.get(who, ""))
             self._out.print(Text.assemble(name, (line, style)))
 
     def call(self, server: str, name: str, arguments: str = "") -> None:
         """Tell what is asked of a server."""
-        first, *rest = self._lines(plain(f"{name} {arguments}".rstrip()))
-        head, tail = (first[: len(name)], first[len(name) :])
-        self._out.print(Text.assemble((f"{server:>{MARGIN - 1}} ", STYLES.get(server, "")), (head, "bold"), tail))
+        first, *rest = self._lines(f"{name} {arguments}".rstrip())
+        words = (first[: len(name)], "bold"), first[len(name) :]
+        self._out.print(Text.assemble((f"{server:>{MARGIN - 1}} ", STYLES.get(server, "")), *words))
         for line in rest:
-            self._out.print(Text(f"{'':{MARGIN}}{line}"))
+            self.say("", line)
 
     def answer(self, text: object) -> None:
         """Tell what came of it."""
-        for number, line in enumerate(self._lines(plain(text), indent=2)):
-            self._out.print(Text(f"{'':{MARGIN}}{'  ' if number else '→ '}{line}", "dim"))
+        for number, line in enumerate(self._lines(text, indent=2)):
+            self.say("", f"{'  ' if number else '→ '}{line}", "dim")
 
-    def items(self, lines: Iterable[object]) -> None:
-        """Tell several things, one on a line."""
-        for line in lines:
-            self.answer(line)
+    def ask(self, text: object) -> None:
+        """Put a question, and leave the cursor behind it."""
+        lines = [f"{'':{MARGIN}}{line}" for line in self._lines(text)]
+        self._out.print(Text("\n".join(lines), STYLES["user"]), end=" ")
+
+    def unasked(self) -> None:
+        """Go to a new line: nobody answers."""
+        self._out.print()
 
     def check(self, what: str, *, ok: bool) -> None:
         """Tell whether something is as it should be."""
-        mark = ("✓", "bold green") if ok else ("✗", "bold red")
-        lines = self._lines(what)
-        self._out.print(Text.assemble(f"{'':{MARGIN - 2}}", mark, f" {lines[0]}"))
-        for line in lines[1:]:
-            self._out.print(Text(f"{'':{MARGIN}}{line}"))
+        self.say("✓" if ok else "✗", what)
 
-    def end(self, text: str) -> None:
-        """Say the last words."""
-        for line in text.splitlines():
-            self._out.print(Text(line))
-
-    def _lines(self, text: str, indent: int = 0) -> list[str]:
+    def _lines(self, text: object, indent: int = 0) -> list[str]:
         width = max(20, self._width - MARGIN - indent)
-        wrapped = (textwrap.wrap(line, width, break_on_hyphens=False) or [""] for line in text.split("\n"))
+        wrapped = (textwrap.wrap(line, width, break_on_hyphens=False) or [""] for line in plain(text).split("\n"))
         return [line for lines in wrapped for line in lines]

@@ -83,14 +83,13 @@ def search_flights(
     """Search for available flights of one day, one way. Returns options with ids to book them by, the best first."""
     desk = ctx.lifespan
     start, end, found = desk.options(origin, destination, date)
-    ordered = sorted((option for option in found if option.stops <= stops), key=_ORDERS[sort])
-    seats_left = zip(ordered, desk.seats(ordered), strict=True)
-    fits = [(option, seats) for option, seats in seats_left if seats >= (travelers or 0)]
-    shown = fits[:limit]
+    seats = desk.seats(found)
+    fits = [option for option in found if option.stops <= stops and seats[option.id] >= (travelers or 0)]
+    shown = sorted(fits, key=_ORDERS[sort])[:limit]
     more = f", {len(shown)} of them shown; raise `limit` for more" if len(shown) < len(fits) else ""
     lines = [f"{start.label} to {end.label} on {date}: {len(fits)} options by {sort}{more}."]
-    lines += [shapes.flight_line(option, seats) for option, seats in shown]
-    options = [shapes.flight_option(option, seats) for option, seats in shown]
+    lines += [shapes.flight_line(option, seats[option.id]) for option in shown]
+    options = [shapes.flight_option(option, seats[option.id]) for option in shown]
     return shapes.told("\n".join(lines), shapes.FlightOptions(start.label, end.label, date, "USD", len(fits), options))
 
 
@@ -141,11 +140,11 @@ async def find_best_flight(
     likes = PREFERENCES[end.region]
     wishes = preferences or _wishes(likes)
     # The seats that are left are a part of the question, which must stay the same when the tool runs again.
-    left: list[int] = await ctx.once(asyncio.to_thread, lambda: desk.seats(found), key="seats")
-    fits = [option for option, seats in zip(found, left, strict=True) if seats >= travelers]
+    seats: dict[str, int] = await ctx.once(asyncio.to_thread, lambda: desk.seats(found), key="seats")
+    fits = [option for option in found if seats[option.id] >= travelers]
     ranked_by: Literal["model", "rules"] = "rules"
     try:
-        text = _question(found, left, wishes, travelers)
+        text = _question(found, seats, wishes, travelers)
         picks, ranked_by = await _ask(ctx, found, fits, text), "model"
         note = f"Chosen by the client's model out of {len(found)} options."
     except MissingClientCapability:
@@ -156,7 +155,6 @@ async def find_best_flight(
         note += "; ranked by fixed rules: price, duration, stops, and the traveler's usual departure and airlines."
         ranked = sorted(fits, key=lambda option: _score(option, likes, found))
         picks = [(option, _reason(option, found)) for option in ranked[:BEST]]
-    seats = {option.id: count for option, count in zip(found, left, strict=True)}
     best = [shapes.Recommendation(shapes.flight_option(option, seats[option.id]), why) for option, why in picks]
     value = shapes.BestFlights(start.label, end.label, date, "USD", len(found), wishes, ranked_by, note, best)
     lines = [f"The best of {len(found)} flights from {start.label} to {end.label} on {date}, for: {wishes}.", note]
@@ -174,18 +172,14 @@ async def _ask(ctx: Context[Desk], found: list[Option], fits: list[Option], text
     return [(found[pick.number - 1], " ".join(pick.reason.split())) for pick in answer.best]
 
 
-def _question(found: list[Option], left: list[int], wishes: str, travelers: int) -> str:
+def _question(found: list[Option], seats: dict[str, int], wishes: str, travelers: int) -> str:
     """Write down all options for a model."""
-    options = enumerate(zip(found, left, strict=True), 1)
-    lines = [f"{number}. {shapes.flight_line(each, seats).partition(': ')[2]}" for number, (each, seats) in options]
+    lines = ["Analyze these flight options and recommend the best choice:"]
+    for number, option in enumerate(found, 1):
+        lines.append(f"{number}. {shapes.flight_line(option, seats[option.id]).partition(': ')[2]}")
+    lines += [f"User preferences: {wishes}", f"Travelers: {travelers}"]
     return "\n".join(
-        [
-            "Analyze these flight options and recommend the best choice:",
-            *lines,
-            f"User preferences: {wishes}",
-            f"Travelers: {travelers}",
-            f"Choose the best {BEST} different options, by their numbers, the best first, and say why.",
-        ]
+        [*lines, f"Choose the best {BEST} different options, by their numbers, the best first, and say why."]
     )
 
 

@@ -9,20 +9,10 @@ from msgspec import Meta, Struct
 from splice.types import CallToolResult, TextContent
 
 from .bookings import Booking, Status
-from .flights import AIRLINE, Option
+from .flights import AIRLINE, Leg, Option
 
 Money = Annotated[str, Meta(pattern=r"^\d+\.\d{2}$", description="In US dollars", examples=["381.80"])]
 T = TypeVar("T", bound=Struct)
-
-
-class Flight(Struct):
-    """One plane, from take-off to landing, in local times."""
-
-    number: str
-    origin: Annotated[str, Meta(description="Code of the airport")]
-    departs: datetime
-    destination: Annotated[str, Meta(description="Code of the airport")]
-    arrives: datetime
 
 
 class Layover(Struct):
@@ -43,7 +33,7 @@ class FlightOption(Struct, rename="camel"):
     minutes: Annotated[int, Meta(description="From the first take-off to the last landing")]
     stops: int
     layovers: list[Layover]
-    flights: list[Flight]
+    flights: list[Leg]
     seats_left: int
 
 
@@ -173,7 +163,7 @@ def flight_option(option: Option, seats: int) -> FlightOption:
         minutes=option.minutes,
         stops=option.stops,
         layovers=[Layover(airport, minutes) for airport, minutes in option.layovers],
-        flights=[Flight(leg.number, leg.origin, leg.departs, leg.destination, leg.arrives) for leg in option.legs],
+        flights=list(option.legs),
         seats_left=seats,
     )
 
@@ -197,7 +187,7 @@ def booked(booking: Booking, payment_url: str | None = None) -> Booked:
     return Booked(
         status=booking.status,
         reference=booking.reference,
-        title=str(booking.details.get("title", booking.kind)),
+        title=booking.details["title"],
         total=money(booking.cents),
         currency="USD",
         begins=booking.begins,

@@ -29,18 +29,17 @@ def make(
     seed: str = data.SEED,
     today: Callable[[], date] = desk.local_today,
     patience: float = 45.0,
-    public_url: str | None = None,
 ) -> Server:
     """Make the server. `database` is a file, which is made if it is not there.
 
     `patience` is for how many seconds a booking waits for its payment: less than the minute after which many clients
-    give up. `public_url` is where browsers reach the server, if not by the address that clients use.
+    give up.
     """
 
     @asynccontextmanager
     async def opened(_server: Server) -> AsyncIterator[Desk]:
         await asyncio.to_thread(data.build, path, seed)
-        yield Desk(path, payments, patience, public_url, today)
+        yield Desk(path, payments, patience, today)
         await asyncio.to_thread(payments.close)
 
     path = data.home() / "travel.db" if database is None else database

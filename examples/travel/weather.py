@@ -20,7 +20,7 @@ from msgspec import Meta
 from splice import Context, ResourceNotFound, Server, ToolError
 from splice.types import ToolAnnotations
 
-from .climate import Climate, Day, climate_of, complete_month, day_of, month_number
+from .climate import Climate, Day, Sky, climate_of, complete_month, day_of, month_number
 from .places import City, complete_cities, find_city
 
 FORECAST_DAYS = 10
@@ -41,7 +41,12 @@ INSTRUCTIONS = (
     "what is usual at that time of the year. Subscribe to weather://alerts/{city} to hear of warnings."
 )
 
+FORECAST, CLIMATE = "weather://forecast/{city}/{date}", "weather://climate/{city}/{month}"
+ALERTS = "weather://alerts/{city}"
+JSON = "application/json"
+
 Severity = Literal["yellow", "orange", "red"]
+Confidence = Literal["high", "medium", "low"]
 
 
 @dataclass
@@ -49,7 +54,7 @@ class Expected(Day):
     """The weather of one day, and how much it is worth."""
 
     kind: Literal["forecast", "climate"]
-    confidence: Literal["high", "medium", "low"]
+    confidence: Confidence
 
 
 @dataclass
@@ -104,10 +109,10 @@ class Standing:
 
     def withdraw(self, number: int) -> Alert | None:
         """Let one stand no more; None if none has that number."""
-        for city, alerts in self.alerts.items():
+        for alerts in self.alerts.values():
             for alert in alerts:
                 if alert.id == number:
-                    self.alerts[city] = [each for each in alerts if each is not alert]
+                    alerts.remove(alert)
                     return alert
         return None
 
@@ -154,47 +159,36 @@ def add_tools(server: Server, standing: Standing, now: Callable[[], datetime]) -
 
 def add_resources(server: Server, standing: Standing, now: Callable[[], datetime]) -> None:
     """Add the templates, and what completes them."""
+    about = "Get weather forecast for any city and date"
 
     @server.resource(
-        "weather://forecast/{city}/{date}",
-        name="weather-forecast",
-        title="Weather Forecast",
-        description="Get weather forecast for any city and date",
-        mime_type="application/json",
-        ttl=600,
+        FORECAST, name="weather-forecast", title="Weather Forecast", description=about, mime_type=JSON, ttl=600
     )
     def forecast(city: str, date: date) -> Forecast:
-        place = listed_city(city)
+        place = known_city(city, ResourceNotFound)
         return Forecast(place.name, expected(place, date, now()), climate_of(place, date.month))
 
-    @server.resource(
-        "weather://climate/{city}/{month}",
-        name="climate",
-        title="Climate",
-        mime_type="application/json",
-        ttl=86_400,
-        scope="public",
-    )
+    @server.resource(CLIMATE, name="climate", title="Climate", mime_type=JSON, ttl=86_400, scope="public")
     def climate(city: str, month: str) -> Climate:
         """Tell what a month is usually like in a city; a month is January, Feb or 3."""
         number = month_number(month)
         if number is None:
             raise ResourceNotFound(f"There is no month {month[:20]!a}: write January, Feb or 3.")
-        return climate_of(listed_city(city), number)
+        return climate_of(known_city(city, ResourceNotFound), number)
 
-    @server.resource("weather://alerts/{city}", name="weather-alerts", title="Alerts", mime_type="application/json")
+    @server.resource(ALERTS, name="weather-alerts", title="Alerts", mime_type=JSON)
     def alerts(city: str) -> list[Alert]:
         """List the warnings that stand for a city. Subscribe to hear of new ones; the city is spelled as completed."""
-        place = listed_city(city)
+        place = known_city(city, ResourceNotFound)
         if place.name != city:  # a subscription hears of one spelling only
-            raise ResourceNotFound(f"The alerts of {place.name} are at {alerts_of(place)}.")
+            raise ResourceNotFound(f"The alerts of {place.name} are at {ALERTS.format(city=quote(place.name))}.")
         return standing.of(place, now())
 
-    for template in ("weather://forecast/{city}/{date}", "weather://climate/{city}/{month}", "weather://alerts/{city}"):
+    for template in (FORECAST, CLIMATE, ALERTS):
         server.completion(template, "city")(complete_cities)
-    server.completion("weather://climate/{city}/{month}", "month")(complete_month)
+    server.completion(CLIMATE, "month")(complete_month)
 
-    @server.completion("weather://forecast/{city}/{date}", "date")
+    @server.completion(FORECAST, "date")
     def days_to_come(typed: str, known: dict[str, str]) -> list[str]:
         place = find_city(known.get("city", ""))
         today = now().astimezone(ZoneInfo(place.zone) if place else UTC).date()
@@ -216,7 +210,7 @@ def add_operator(server: Server, standing: Standing, now: Callable[[], datetime]
         """Warn a city of its weather. Whoever subscribed to its alerts hears of it."""
         place = known_city(city)
         alert = standing.add(place, " ".join(event.split()), severity, now(), hours)
-        await ctx.notify_resource_updated(alerts_of(place))
+        await ctx.notify_resource_updated(ALERTS.format(city=quote(place.name)))
         return alert
 
     @server.tool(title="Withdraw an alert", annotations=WITHDRAWING)
@@ -225,26 +219,19 @@ def add_operator(server: Server, standing: Standing, now: Callable[[], datetime]
         alert = standing.withdraw(id)
         if alert is None:
             return f"No alert {id} stands."
-        await ctx.notify_resource_updated(f"weather://alerts/{quote(alert.city)}")
+        await ctx.notify_resource_updated(ALERTS.format(city=quote(alert.city)))
         return f"Alert {id} for {alert.city} stands no more."
-
-
-def alerts_of(city: City) -> str:
-    """Give the URI under which the alerts of a city are heard of."""
-    return f"weather://alerts/{quote(city.name)}"
 
 
 def expected(city: City, on: date, now: datetime) -> Expected:
     """Tell the weather of a day, seen from now."""
-    day, ahead = day_of(city, on), (on - now.astimezone(ZoneInfo(city.zone)).date()).days
+    ahead = (on - now.astimezone(ZoneInfo(city.zone)).date()).days
     if 0 <= ahead < FORECAST_DAYS:
-        confidence: Literal["high", "medium", "low"] = "high" if ahead < 3 else "medium" if ahead < 7 else "low"
-        return Expected(day.date, day.sky, day.highC, day.lowC, day.chanceOfRain, "forecast", confidence)
+        confidence: Confidence = "high" if ahead < 3 else "medium" if ahead < 7 else "low"
+        return Expected(**vars(day_of(city, on)), kind="forecast", confidence=confidence)
     usual = climate_of(city, on.month)
     chance = round(usual.rainyDays / 3) * 10
-    sky: Literal["rain", "cloudy", "partly cloudy", "sunny"] = (
-        "sunny" if chance < 20 else "partly cloudy" if chance < 40 else "cloudy" if chance < 60 else "rain"
-    )
+    sky: Sky = "sunny" if chance < 20 else "partly cloudy" if chance < 40 else "cloudy" if chance < 60 else "rain"
     return Expected(on, sky, usual.highC, usual.lowC, chance, "climate", "low")
 
 
@@ -259,21 +246,13 @@ def summary_of(city: City, days: list[Expected]) -> str:
     return f"{city.name}, {when}: {low:.0f} to {high:.0f} °C ({worth})."
 
 
-def known_city(typed: str) -> City:
-    """Find a city for a tool. Raises `ToolError` that names some that are near."""
+def known_city(typed: str, error: Callable[[str], Exception] = ToolError) -> City:
+    """Find a city. Raises an error that names some that are near."""
     city = find_city(typed)
     if city is None:
         near = complete_cities(typed[:3])[:5] if typed.strip() else []
         hint = f" Did you mean {' or '.join(near)}?" if near else " Ask for a larger city near it."
-        raise ToolError(f"There is no weather for {typed[:100]!a}.{hint}")
-    return city
-
-
-def listed_city(typed: str) -> City:
-    """Find a city for a resource. Raises `ResourceNotFound`."""
-    city = find_city(typed)
-    if city is None:
-        raise ResourceNotFound(f"There is no weather for {typed[:100]!a}.")
+        raise error(f"There is no weather for {typed[:100]!a}.{hint}")
     return city
 
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
@@ -19,6 +18,7 @@ from splice.auth import Auth, StaticTokens
 from splice.protocol.questions import ELICITATION_COMPLETE
 from support.listening import listening
 from support.raw_client import OverHTTP
+from support.warm import warm_python
 from support.wire import modern
 from travel.agency import (
     BACK,
@@ -266,7 +266,7 @@ async def test_on_stdio_a_listener_shows_the_page(tmp_path: Path, era: str) -> N
     """The file as a host starts it: `splice run examples/travel/travel.py`."""
     day = datetime.now(UTC).date() + timedelta(days=100)
     user, place = User(), {"SPLICE_TRAVEL_DATA": str(tmp_path)}
-    command = StdioServer(sys.executable, "-m", "splice.cli", "run", str(SERVER), cwd=tmp_path, env=place)
+    command = StdioServer(warm_python(), "-m", "splice.cli", "run", str(SERVER), cwd=tmp_path, env=place)
     async with Client(command, protocol=era, on_elicit=user, can=["elicitation.url"]) as client:
         result = await client.call_tool("bookFlight", {"flight": f"OSL-LON-{day:%Y%m%d}-03"})
     assert result.structured_content["status"] == "confirmed"

@@ -249,7 +249,7 @@ async def test_the_prompt_carries_resources_and_steps(tmp_path: Path, era: str) 
             ({"destination": "Oslo", "interests": "[food"}, "is no list"),
             ({"destination": "Oslo", "departure_date": BACK, "return_date": THERE}, "-7 nights"),
         ):
-            with pytest.raises(Exception, match=said):
+            with pytest.raises(InvalidParams, match=said):
                 await client.get_prompt("plan-vacation", wrong)
     names = ["destination", "departure_date", "return_date", "duration", "budget", "travelers", "interests"]
     assert [argument.name for argument in prompt.arguments or []] == names

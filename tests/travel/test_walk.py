@@ -1,5 +1,7 @@
 """The client of the travel example, with real servers: the whole story, and what it says when something is not so."""
 
+import asyncio
+import os
 import sys
 import tomllib
 from pathlib import Path
@@ -8,12 +10,12 @@ from typing import Any
 
 import pytest
 from examples.travel import client, processes
-from examples.travel.person import ANSWERS, Person, choose, read_flights, read_value, scripted
+from examples.travel.person import ANSWERS, Person, Refused, choose, read_flights, read_value, scripted
 from examples.travel.screen import Screen, plain
 from examples.travel.walk import Seen
 
+from cli import test_asking
 from cli.conftest import Splice, splice
-from cli.test_asking import Screen as Terminal
 from guards.source import ROOT
 from splice.cli.demo import PACKAGE, PLACES, _client
 from splice.cli.outcomes import FAILED, OK
@@ -117,15 +119,22 @@ def test_the_wheel_has_the_example() -> None:
     assert wheel["sources"]["examples"] == f"splice/{PLACES[0].removesuffix('/travel')}"
 
 
-def test_a_person_is_asked_at_a_terminal() -> None:
-    with Terminal("demo") as terminal:
+def test_a_person_is_asked_at_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", warm_python())
+    begins = (
+        f"import sys\nsys.executable = {warm_python()!r}\n{test_asking.HEARS_CTRL_C}"  # so its servers are warm, too
+    )
+    monkeypatch.setattr(test_asking, "HEARS_CTRL_C", begins)
+    with test_asking.Screen("demo") as terminal:
         terminal.type("n\n\nwhat?\n\n\n")  # of two requests to a model one is allowed; then the booking, and its form
-        terminal.until("seatPreference \\(window, aisle, no preference\\).*\\[aisle\\]")
+        terminal.until(r"(?s)seatPreference \(window, aisle, no preference\).*\[aisle\]")
         terminal.type("middle\nwindow\n" + "\n" * 20)
         assert terminal.end() == OK, terminal.shown
     for shown in (
         "nobody may choose, so the cheapest comes first",
         "ranked by model",
+        "Type y or n; Enter says yes.",
+        "'middle' is not one of (window, aisle, no preference).",
         "Shall I press its button for you?",
         "Allow sendEmail?",
         "\x1b[",
@@ -133,6 +142,32 @@ def test_a_person_is_asked_at_a_terminal() -> None:
     ):
         assert shown in terminal.shown
     assert terminal.shown.count("seatPreference (") == 2, "what does not fit is asked for again"
+
+
+@pytest.mark.parametrize("leaving", ["Ctrl-C", "Ctrl-D"])
+async def test_who_leaves_at_a_question_leaves_its_line(leaving: str, capsys: pytest.CaptureFixture[str]) -> None:
+    kept, (reads, writes) = os.dup(0), os.pipe()
+    os.dup2(reads, 0)
+    try:
+        asking = asyncio.create_task(Person(Screen(), is_there=True).allow("sendEmail"))
+        await asyncio.sleep(0)
+        asking.cancel() if leaving == "Ctrl-C" else os.close(writes)
+        with pytest.raises((asyncio.CancelledError, Refused)):
+            await asking
+    finally:
+        os.dup2(kept, 0)
+        for each in (kept, reads, *[writes] * (leaving == "Ctrl-C")):
+            os.close(each)
+    assert capsys.readouterr().out == "           Allow sendEmail? [Y/n] \n"
+
+
+def test_a_question_is_wrapped_between_words(capsys: pytest.CaptureFixture[str]) -> None:
+    Screen().ask(
+        "roomType (city view, garden view, sea view) Preferred room type at hotel (sea view +$228.73) [city view]"
+    )
+    first, second = capsys.readouterr().out.split("\n")
+    assert first == "           roomType (city view, garden view, sea view) Preferred room type at"
+    assert second == "           hotel (sea view +$228.73) [city view] "
 
 
 FORM: dict[str, dict[str, Any]] = {
