@@ -22,7 +22,7 @@ from splice import Client, MCPError
 from splice.types import Root
 
 from .person import Person, Refused
-from .processes import on_http, on_stdio
+from .processes import on_http, on_stdio, until_told
 from .screen import Screen
 from .sink import mail_sink
 from .walk import Heard, Walk
@@ -71,9 +71,11 @@ def show(*, as_json: bool = False, is_there: bool = False, folder: Path | None =
     person = Person(screen, is_there=is_there)
     with TemporaryDirectory(prefix="splice-travel-") as made:
         try:
-            walk = asyncio.run(journey(folder or Path(made).resolve(), screen, person))
+            walk = asyncio.run(until_told(journey(folder or Path(made).resolve(), screen, person)))
         except Refused as refused:
             return [str(refused)]
+        except asyncio.CancelledError:
+            raise KeyboardInterrupt from None  # SIGTERM, or the terminal is gone
     if as_json:
         print(json.dumps(asdict(walk.seen), indent=2, ensure_ascii=False))
     return walk.problems

@@ -134,11 +134,12 @@ def find_option(seed: str, id: str) -> Option | None:
     origin, destination = find_city(parts[0]), find_city(parts[1])
     try:
         day = date.fromisoformat(parts[2])
-    except ValueError:
+        if origin is None or destination is None or origin == destination:
+            return None
+        found = options(seed, origin, destination, day)
+    except (ValueError, OverflowError):  # no day, or one whose flights arrive after the last one there is
         return None
-    if origin is None or destination is None or origin == destination:
-        return None
-    return next((option for option in options(seed, origin, destination, day) if option.id == "-".join(parts)), None)
+    return next((option for option in found if option.id == "-".join(parts)), None)
 
 
 @lru_cache(maxsize=512)

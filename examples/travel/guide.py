@@ -250,6 +250,6 @@ def _words(text: str) -> list[str]:
     if text.startswith("["):
         try:
             return [str(each) for each in json.loads(text)]
-        except ValueError:
+        except (ValueError, RecursionError):
             raise ToolError(f"interests is no list: {text[:80]!r}. Write: beaches, food") from None
     return [each.strip() for each in text.split(",") if each.strip()]

@@ -2,11 +2,13 @@
 
 import asyncio
 import re
+import signal
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Coroutine, Mapping
 from contextlib import asynccontextmanager, suppress
 from os import environ
 from pathlib import Path
+from typing import Any, TypeVar
 
 from splice import StdioServer
 
@@ -19,6 +21,8 @@ READY_SECONDS = 20.0
 GRACE_SECONDS = 5.0
 """How long it may take to end."""
 
+T = TypeVar("T")
+
 
 def command(name: str, *options: str) -> list[str]:
     """Give the command that runs a server of this folder."""
@@ -30,6 +34,22 @@ def on_stdio(name: str, settings: Mapping[str, str]) -> StdioServer:
     server = StdioServer(*command(name), env={**settings})
     server.name = f"the {name} server"
     return server
+
+
+async def until_told(work: Coroutine[Any, Any, T]) -> T:
+    """Do work, and end it in order when the process is told to end: servers and files would outlive it."""
+    task, loop = asyncio.ensure_future(work), asyncio.get_running_loop()
+    told = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    told = [each for each in told if signal.getsignal(each) == signal.SIG_DFL]  # with nohup, one of them is ignored
+    with suppress(NotImplementedError):  # as on Windows
+        for each in told:
+            loop.add_signal_handler(each, task.cancel)
+    try:
+        return await task
+    finally:
+        with suppress(NotImplementedError):
+            for each in told:
+                loop.remove_signal_handler(each)
 
 
 @asynccontextmanager

@@ -271,7 +271,7 @@ class Walk:
         self.seen.mails = [f"{mail['To']}: {mail['Subject']}" for mail in mails]
         bodies = [mail.get_content() for mail in mails if mail["To"] == FRIEND]
         file = self.folder / "travel-planning" / self.seen.itinerary
-        itinerary = await asyncio.to_thread(lambda: file.read_text() if file.is_file() else "")
+        itinerary = await asyncio.to_thread(lambda: file.read_text(encoding="utf-8") if file.is_file() else "")
         for what, ok in {
             f"the trip is booked and paid: {reference}": status == "confirmed",
             f"it stands in the calendar from {self.leave} to {self.back}": self.seen.event in events,

@@ -46,7 +46,7 @@ ONLY_HERE = {
     "uvicorn": {"transports/http/listener.py"},
     "jsonschema_rs": {"schema/validate.py"},
     "cryptography": {"rules/seal.py"},
-    "psycopg": {"servers/postgres/database.py"},
+    "psycopg": {f"servers/postgres/{name}.py" for name in ("database", "loading", "session")},
     "sqlite3": {"stores/sqlite.py", "servers/sqlite/database.py", "servers/sqlite/gate.py", "servers/sqlite/watch.py"},
 }
 """Heavy libraries, and the modules that are their only door."""

@@ -50,6 +50,24 @@ async def test_long_results_are_cut_and_say_so(admin: str) -> None:
         assert len(long.text) < 50_000
 
 
+async def test_values_that_no_peer_reads_stay_text(admin: str) -> None:
+    values = {
+        "deep": "(repeat('[', 3000) || repeat(']', 3000))::jsonb",
+        "digits": "(repeat('9', 5000))::jsonb",
+        "huge": "'[1e400]'::json",
+        "half": """'"\\ud800"'::json""",
+        "other": "set_config('client_encoding', 'LATIN1', false) || 'é'",
+    }
+    async with connected(admin) as client:
+        for name, value in values.items():
+            told = await asked(client, f"SELECT {value} AS {name}")
+            assert not told.is_error, told.text
+            assert isinstance(json.loads(told.text, parse_constant=pytest.fail)[0][name], str)
+        wide = await asked(client, "SELECT " + ", ".join(f"repeat('x', 19000) c{each}" for each in range(100)))
+        assert wide.structured_content["cut_values"] == 100
+        assert len(wide.text) < 210_000
+
+
 async def test_the_catalog(admin: str) -> None:
     async with connected(admin) as client:
         assert (await client.call_tool("list_schemas")).structured_content == ["public", "shop"]
@@ -93,18 +111,29 @@ async def test_a_statement_that_takes_too_long_is_stopped(admin: str) -> None:
         assert "longer than 0.2 s" in (await asked(client, endless)).text
 
 
-async def test_a_call_that_is_cancelled_ends_its_statement(admin: str) -> None:
+DEAF = """DO $$ BEGIN SET LOCAL statement_timeout = 0; SET LOCAL client_connection_check_interval = 0;
+LOOP BEGIN PERFORM pg_sleep(30); EXCEPTION WHEN query_canceled THEN NULL; END; END LOOP; END $$"""
+"""A statement that hears of no cancellation."""
+
+
+@pytest.mark.parametrize("statement", [FOREVER, DEAF])
+async def test_a_call_that_is_cancelled_ends_its_statement(admin: str, statement: str) -> None:
     async with connected(admin, timeout=60) as client:
-        task = asyncio.ensure_future(asked(client, FOREVER))
-        await until(lambda: running(admin) == 1)
+        task = asyncio.ensure_future(asked(client, statement))
+        await until(lambda: running(admin, statement) == 1)
         task.cancel()
-        await until(lambda: running(admin) == 0)
+        await until(lambda: running(admin, statement) == 0)
 
 
-def running(admin: str) -> int:
+async def test_a_statement_ends_when_its_server_is_gone(admin: str) -> None:
+    async with connected(admin) as client:
+        assert (await asked(client, "SHOW client_connection_check_interval")).text.endswith('"1s"}]')
+
+
+def running(admin: str, statement: str) -> int:
     with psycopg.connect(admin) as connection:
         found = connection.execute(
-            "SELECT count(*) FROM pg_stat_activity WHERE usename = 'reader' AND query = %s", [FOREVER]
+            "SELECT count(*) FROM pg_stat_activity WHERE usename = 'reader' AND query = %s", [statement]
         ).fetchone()
     return found[0] if found else -1
 

@@ -5,6 +5,7 @@ import asyncio
 import json
 import sqlite3
 import sys
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
@@ -17,6 +18,7 @@ from splice import Client, RPCError, StdioServer
 from splice.servers.sqlite import rows, server
 from splice.servers.sqlite.__main__ import COMMAND
 from splice.servers.sqlite.server import make
+from splice.servers.sqlite.threads import on_a_thread
 from splice.types import CallToolResult, ResourceTemplateReference
 
 REFUSALS = {2, 4, 6, 7}
@@ -221,6 +223,29 @@ async def test_a_call_that_is_cancelled_ends_its_statement(tmp_path: Path) -> No
         task.cancel()
         written = await client.call_tool("write_query", {"query": "INSERT INTO t VALUES (1)"})  # waits for the lock
         assert written.structured_content["affected_rows"] == 1
+
+
+async def test_a_statement_that_nothing_stops_does_not_keep_the_process() -> None:
+    assert await on_a_thread(lambda _: threading.current_thread().daemon)
+    with pytest.raises(ZeroDivisionError):
+        await on_a_thread(lambda _: 1 // 0)
+
+
+async def test_a_row_of_long_values_gives_each_its_share(tmp_path: Path) -> None:
+    many = ", ".join(f"hex(zeroblob(9000)) c{number}" for number in range(100))
+    async with connected(filled(tmp_path / "t.db", "CREATE TABLE t(a)")) as client:
+        read = await client.call_tool("read_query", {"query": f"SELECT {many}"})
+        assert read.structured_content["cut_values"] == 100
+        assert len(read.text) < 210_000
+
+
+async def test_a_file_that_is_broken_meanwhile_is_told(tmp_path: Path) -> None:
+    path = filled(tmp_path / "t.db", "CREATE TABLE t(a)")
+    async with connected(path) as client:
+        path.write_bytes(b"SQLite format 3\0" + b"\xff" * 5000)
+        for tool, arguments in (("list_tables", {}), ("describe_table", {"table_name": "t"})):
+            told = await client.call_tool(tool, arguments)
+            assert told.text.startswith("Database error: "), told.text
 
 
 def is_locked(path: Path) -> bool:

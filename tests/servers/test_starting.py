@@ -145,8 +145,7 @@ def test_the_entry_for_a_host_starts_the_same(capsys: pytest.CaptureFixture[str]
     assert entry("--http") == {"type": "http", "url": "http://127.0.0.1:8000/mcp"}
     assert entry("--http", "--host", "::1", "--port", "1", "--path", "/x")["url"] == "http://[::1]:1/x"
     assert entry("--http", "--host", "0.0.0.0", "--allowed-host", "mcp.example")["url"] == "http://mcp.example:8000/mcp"
-    for port in ("0", "-1", "65536"):
-        assert "--port that stays the same" in refused(capsys, "--print-config", "--http", "--port", port)
+    assert "--port that stays the same" in refused(capsys, "--print-config", "--http", "--port", "0")
 
 
 @pytest.mark.parametrize(

@@ -203,6 +203,7 @@ async def test_a_client_without_a_user_books_nothing(tmp_path: Path, era: str) -
         ({"hotel": "madrid-1"}, "The hotel is in Madrid, but the flight goes to Barcelona (BCN)"),
         ({"inbound": "BCN-NYC-20270612-02"}, "before the one there arrives"),
         ({"travelers": 9}, "for 9 travelers. Take another option."),
+        ({"outbound": "NYC-BCN-99991231-02"}, "There is no flight"),
     ],
 )
 async def test_parts_that_do_not_fit_are_told_before_anybody_is_asked(

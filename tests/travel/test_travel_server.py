@@ -247,6 +247,8 @@ async def test_the_prompt_carries_resources_and_steps(tmp_path: Path, era: str) 
             ({"destination": "Atlantis"}, "No city 'Atlantis'"),
             ({"destination": "Oslo", "departure_date": "2020-01-01"}, "in the past"),
             ({"destination": "Oslo", "interests": "[food"}, "is no list"),
+            ({"destination": "Oslo", "interests": "[" * 3000}, "is no list"),
+            ({"destination": "Oslo", "budget": "[" * 3000}, "budget: expected"),
             ({"destination": "Oslo", "departure_date": BACK, "return_date": THERE}, "-7 nights"),
         ):
             with pytest.raises(InvalidParams, match=said):

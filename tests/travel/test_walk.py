@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import sys
 import tomllib
 from pathlib import Path
@@ -77,6 +78,23 @@ def test_what_is_not_so_is_said(splice: Splice, demo: Any, monkeypatch: pytest.M
 
     monkeypatch.setattr(demo, "journey", refused)
     assert splice("demo").err == "splice: the demo went wrong: you did not allow bookTrip\n"
+
+
+def test_who_is_told_to_end_ends_in_order(demo: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    ended: list[Path] = []
+
+    async def journey(folder: Path, *_: object) -> None:
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+            await asyncio.sleep(30)
+        finally:
+            ended.append(folder)
+
+    monkeypatch.setattr(demo, "journey", journey)
+    with pytest.raises(KeyboardInterrupt):
+        demo.show(as_json=True)
+    assert [folder.exists() for folder in ended] == [False]
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
 
 
 def test_servers_that_do_not_start(splice: Splice, demo: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

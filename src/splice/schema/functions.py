@@ -184,7 +184,7 @@ def _from_text(text: str, shape: Shape) -> Any:
     with suppress(ValueError):
         shape.decode(msgspec.json.encode(text))
         return text
-    with suppress(ValueError):
+    with suppress(ValueError, RecursionError):
         return msgspec.json.decode(text)
     return text
 

@@ -17,11 +17,11 @@ from weakref import WeakKeyDictionary
 
 import psycopg
 from psycopg import AsyncConnection, conninfo, errors, sql
-from psycopg.adapt import AdaptersMap
-from psycopg.types.string import TextLoader
 
 from splice import ToolError
+from splice.servers.postgres.loading import Plain
 from splice.servers.postgres.rows import Page, Shelf
+from splice.servers.postgres.session import Session
 
 log = logging.getLogger("splice.servers.postgres")
 
@@ -43,9 +43,6 @@ GRACE_SECONDS = 5.0
 MAX_REASON = 1_000
 """How many characters of an error are shown."""
 
-_NATIVE = {"bool", "int2", "int4", "int8", "float4", "float8", "oid", "json", "jsonb"}
-"""Types whose values are JSON, or made JSON here. All others are shown as PostgreSQL writes them."""
-
 _POWERS: LiteralString = """SELECT string_agg(rolname, ', ' ORDER BY rolname) FROM pg_roles
 WHERE (rolsuper OR rolname IN ('pg_execute_server_program', 'pg_read_server_files', 'pg_write_server_files',
 'pg_signal_backend', 'pg_checkpoint', 'pg_maintain', 'pg_create_subscription'))
@@ -54,22 +51,13 @@ AND pg_has_role(current_user, oid, 'MEMBER')"""
 
 _PRELUDE: LiteralString = f"""SELECT set_config('statement_timeout', %s, true), set_config('lock_timeout', %s, true),
 set_config('idle_in_transaction_session_timeout', %s, true),
+CASE WHEN current_setting('server_version_num')::int >= 140000 AND version() LIKE '%%linux%%'
+THEN set_config('client_connection_check_interval', %s, true) END,
 set_config('search_path', coalesce(%s, current_setting('search_path')), true), ({_POWERS})"""
 """What is asked first in each transaction. It takes the snapshot after which none can be made writable any more."""
 
-
-class Plain:
-    """How values arrive: most as the text that PostgreSQL writes, as Python has no year 0 and JSON no date."""
-
-    connection = None
-
-    def __init__(self) -> None:
-        self.adapters = AdaptersMap(psycopg.adapters)
-        for known in psycopg.adapters.types:
-            if known.name not in _NATIVE:
-                self.adapters.register_loader(known.oid, TextLoader)
-            if known.array_oid:
-                self.adapters.register_loader(known.array_oid, TextLoader)
+ABSENCE_SECONDS = 1.0
+"""How soon PostgreSQL notices that this server is gone in the middle of a statement, where it can (14 on Linux)."""
 
 
 class Database:
@@ -83,6 +71,7 @@ class Database:
         self._secrets = [str(parts[name]) for name in ("password", "sslpassword") if parts.get(name)]
         parts.setdefault("connect_timeout", CONNECT_SECONDS)
         parts.setdefault("application_name", "splice")
+        parts["client_encoding"] = "UTF8"
         self._dsn = conninfo.make_conninfo("", **parts)
         self._schemas, self._seconds, self._allows = tuple(schemas), seconds, allow_superuser
         self._plain = Plain()
@@ -136,7 +125,8 @@ class Database:
         room = self._rooms.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(MAX_SESSIONS))
         try:
             async with asyncio.timeout(self._seconds + GRACE_SECONDS + CONNECT_SECONDS), room:
-                connection = await AsyncConnection.connect(self._dsn, autocommit=True, context=self._plain)
+                connection = await Session.connect(self._dsn, autocommit=True, context=self._plain)
+                connection.end = self._end
                 try:
                     async with connection.cursor() as cursor:
                         await self._begin(cursor, access)
@@ -150,10 +140,15 @@ class Database:
         except psycopg.Error as error:
             raise ToolError(self._explained(error)) from None
 
+    async def _end(self, pid: int) -> None:
+        """End another session of the same role. Raises `psycopg.Error`."""
+        async with await AsyncConnection.connect(self._dsn, autocommit=True) as connection:
+            await connection.execute("SELECT pg_terminate_backend(%s)", [pid])
+
     async def _begin(self, cursor: psycopg.AsyncCursor[Any], access: str) -> None:
         await cursor.execute("BEGIN READ ONLY" if access == "READ ONLY" else "BEGIN READ WRITE")
         idle = self._seconds + GRACE_SECONDS
-        limits = [f"{seconds * 1000:.0f}" for seconds in (self._seconds, LOCK_SECONDS, idle)]
+        limits = [f"{seconds * 1000:.0f}" for seconds in (self._seconds, LOCK_SECONDS, idle, ABSENCE_SECONDS)]
         path = ", ".join(sql.Identifier(name).as_string() for name in self._schemas) or None
         await cursor.execute(_PRELUDE, [*limits, path])
         row = await cursor.fetchone()

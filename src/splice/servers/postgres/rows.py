@@ -50,14 +50,13 @@ class Shelf:
         """Take a row; False if it does not fit any more."""
         page = self.page
         page.columns = page.columns or unique(names)
-        shown = [_shown(value) for value in row]
-        record = dict(zip(page.columns, (value for value, _ in shown), strict=True))
-        self._size += len(json.dumps(record, ensure_ascii=False))
+        record, cut, size = _record(page.columns, row)
+        self._size += size
         if len(page.rows) >= self._limit or (page.rows and self._size > MAX_BYTES):
             page.is_cut = True
             return False
         page.rows.append(record)
-        page.cut_values += sum(is_cut for _, is_cut in shown)
+        page.cut_values += cut
         return True
 
 
@@ -100,14 +99,29 @@ def _result(structured: T, shown: Any, said: str) -> T:
     return cast("T", result)
 
 
-def _shown(value: Any) -> tuple[Any, bool]:
+def _record(names: Sequence[str], row: Sequence[Any]) -> tuple[dict[str, Any], int, int]:
+    """Give a row as JSON has it, how many of its values were cut, and how long it is.
+
+    Where long values do not fit beside each other, each gets its share of the room.
+    """
+    record, cut, size = _cut(names, row, MAX_CELL)
+    return (record, cut, size) if size <= MAX_BYTES else _cut(names, row, min(MAX_CELL, MAX_BYTES // len(row)))
+
+
+def _cut(names: Sequence[str], row: Sequence[Any], most: int) -> tuple[dict[str, Any], int, int]:
+    shown = [_shown(value, most) for value in row]
+    record = dict(zip(names, (value for value, _ in shown), strict=True))
+    return record, sum(is_cut for _, is_cut in shown), len(json.dumps(record, ensure_ascii=False))
+
+
+def _shown(value: Any, most: int) -> tuple[Any, bool]:
     """Give a value as JSON has it, and whether it was cut."""
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity", False
-    if isinstance(value, str) and len(value) > MAX_CELL:
-        return f"{value[:MAX_CELL]}... ({len(value)} characters)", True
+    if isinstance(value, str) and len(value) > most:
+        return f"{value[:most]}... ({len(value)} characters)", True
     if isinstance(value, (dict, list)):
         text = json.dumps(cast("Any", value), ensure_ascii=False)
-        if len(text) > MAX_CELL:
-            return f"{text[:MAX_CELL]}... ({len(text)} characters)", True
+        if len(text) > most:
+            return f"{text[:most]}... ({len(text)} characters)", True
     return cast("Any", value), False

@@ -4,15 +4,14 @@ What only reads has a connection that cannot write (`mode=ro` and `query_only`),
 One call runs one statement: the driver refuses more. https://sqlite.org/security.html
 """
 
-import asyncio
 import sqlite3
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from splice import ToolError
 from splice.servers.sqlite.gate import Gate, Purpose
@@ -49,8 +48,6 @@ _REFUSALS = {
     Purpose.CREATE: "Error: Only CREATE TABLE statements are allowed",
 }
 _SELECTS = "Error: SELECT queries are not allowed for write_query"
-
-T = TypeVar("T")
 
 
 class Written(NamedTuple):
@@ -102,11 +99,14 @@ class Database:
                 raise ToolError(_REFUSALS[Purpose.CREATE])
 
     def look(self, query: str, values: Sequence[str] = ()) -> list[dict[str, Any]]:
-        """Run a query of ours, with what a client sent bound to it."""
-        with self.open("ro") as connection:
-            cursor = connection.execute(query, values)
-            names = [column[0] for column in cursor.description]
-            return [dict(zip(names, row, strict=True)) for row in cursor]
+        """Run a query of ours, with what a client sent bound to it. Raises `ToolError`."""
+        try:
+            with self.open("ro") as connection:
+                cursor = connection.execute(query, values)
+                names = [column[0] for column in cursor.description]
+                return [dict(zip(names, row, strict=True)) for row in cursor]
+        except sqlite3.Error as error:
+            raise ToolError(self._explained(error, Gate(Purpose.READ))) from None
 
     @contextmanager
     def open(self, mode: str) -> Generator[sqlite3.Connection]:
@@ -172,15 +172,6 @@ class Database:
             return f"Database error: another program has been writing for {BUSY_SECONDS:g} s. Try again"
         reason = str(error).encode("unicode_escape", "replace").decode() if not str(error).isprintable() else str(error)
         return f"Database error: {reason[:MAX_REASON]}"
-
-
-async def on_a_thread(work: Callable[[threading.Event], T]) -> T:
-    """Do work on a thread. If its client cancels the call, the event is set, which ends the statement."""
-    stop = threading.Event()
-    try:
-        return await asyncio.to_thread(work, stop)
-    finally:
-        stop.set()
 
 
 def _decoded(text: bytes) -> str:

@@ -59,16 +59,15 @@ def collected(cursor: Cursor, limit: int, offset: int, *, to_the_end: bool = Fal
         passed += 1
         if passed <= offset or page.next_offset is not None:
             continue
-        shown = [_shown(value) for value in row]
-        record = dict(zip(names, (value for value, _ in shown), strict=True))
-        size += len(json.dumps(record, ensure_ascii=False))
+        record, cut, length = _record(names, row)
+        size += length
         if len(page.rows) >= limit or (page.rows and size > MAX_BYTES):
             page.next_offset = offset + len(page.rows)
             if not to_the_end:
                 break
         else:
             page.rows.append(record)
-            page.cut_values += sum(is_cut for _, is_cut in shown)
+            page.cut_values += cut
     return page
 
 
@@ -115,14 +114,29 @@ def _result(structured: T, shown: Any, said: str | None) -> T:
     return cast("T", result)
 
 
-def _shown(value: Any) -> tuple[Any, bool]:
+def _record(names: Sequence[str], row: Sequence[Any]) -> tuple[dict[str, Any], int, int]:
+    """Give a row as JSON has it, how many of its values were cut, and how long it is.
+
+    Where long values do not fit beside each other, each gets its share of the room.
+    """
+    record, cut, size = _cut(names, row, MAX_CELL)
+    return (record, cut, size) if size <= MAX_BYTES else _cut(names, row, min(MAX_CELL, MAX_BYTES // len(row)))
+
+
+def _cut(names: Sequence[str], row: Sequence[Any], most: int) -> tuple[dict[str, Any], int, int]:
+    shown = [_shown(value, most) for value in row]
+    record = dict(zip(names, (value for value, _ in shown), strict=True))
+    return record, sum(is_cut for _, is_cut in shown), len(json.dumps(record, ensure_ascii=False))
+
+
+def _shown(value: Any, most: int) -> tuple[Any, bool]:
     """Give a value as JSON has it, and whether it was cut."""
     match value:
         case float() if not math.isfinite(value):
             return "Infinity" if value > 0 else "-Infinity", False
-        case str() if len(value) > MAX_CELL:
-            return f"{value[:MAX_CELL]}... ({len(value)} characters)", True
+        case str() if len(value) > most:
+            return f"{value[:most]}... ({len(value)} characters)", True
         case bytes():
-            return {"base64": base64.b64encode(value[:MAX_CELL]).decode(), "bytes": len(value)}, len(value) > MAX_CELL
+            return {"base64": base64.b64encode(value[:most]).decode(), "bytes": len(value)}, len(value) > most
         case _:
             return value, False

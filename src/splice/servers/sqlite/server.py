@@ -8,9 +8,10 @@ from msgspec import Meta
 
 from splice import Context, ResourceNotFound, Server, ToolError
 from splice.servers.sqlite import schema
-from splice.servers.sqlite.database import Database, on_a_thread
+from splice.servers.sqlite.database import Database
 from splice.servers.sqlite.prompt import demo
 from splice.servers.sqlite.rows import Changed, Page, answer, changed
+from splice.servers.sqlite.threads import on_a_thread
 from splice.servers.sqlite.watch import SCHEMA, TABLE, Watch
 from splice.types import ToolAnnotations
 
