@@ -11,6 +11,16 @@ import pytest
 
 LIMIT_SECONDS = 30.0
 
+LONG = (
+    "tests/soak/",
+    "tests/guards/test_docs.py",
+    "tests/cli/test_reload.py",
+    "tests/cli/test_doctor.py",
+    "tests/server/test_context_types.py",
+    "tests/test_examples.py",
+)
+"""Tests that mostly wait for others, for seconds each."""
+
 # Hundreds of tests start a Python, and each would compile all of Splice where the environment forbids to keep it.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -37,10 +47,20 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Refuse a test whose name holds a memory address: `-n 2` collects it under two names."""
+    """Refuse a test whose name holds a memory address: `-n 2` collects it under two names. Let long ones begin early.
+
+    `-n` hands the tests out in their order, large parts first, which are a sixteenth for each of four workers: what
+    is long stands at the beginning of those, or all would wait for it in the end.
+    """
     moving = next((item.nodeid for item in items if " at 0x" in item.nodeid), None)
     if moving is not None:
         raise pytest.UsageError(f"{moving} is named by a memory address: give its parameters ids=")
+    long = [item for item in items if item.nodeid.startswith(LONG)]
+    rest = [item for item in items if not item.nodeid.startswith(LONG)]
+    part = len(rest) // 16
+    items[:] = [item for at in range(4) for item in (*long[at::4], *rest[at * part : (at + 1) * part])] + rest[
+        4 * part :
+    ]
 
 
 def pytest_collection_finish() -> None:

@@ -66,7 +66,8 @@ def scene() -> Scene:
         git(root, "config", key, f"touch '{outside}/marker'")
     (root / ".git" / "info").mkdir(exist_ok=True)
     (root / ".git" / "info" / "attributes").write_text("*.x filter=x\n* diff=x\n")
-    os.environ.update({f"GIT_{who}_{what}": "a" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")})
+    for what in ("name", "email"):
+        git(root, "config", f"user.{what}", "a")
     sys.addaudithook(hear)
     return Scene(root, other, outside)
 
