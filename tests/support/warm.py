@@ -25,6 +25,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import types
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -198,6 +199,24 @@ def run(job: Job) -> None:
     exec(compile(source, name, "exec"), main.__dict__)
 
 
+def leave(main: Any, job: Job) -> None:
+    """Run a program to its end, and end: to take down all that was imported would copy it first, fork by fork."""
+    status: Any = None
+    try:
+        main(job)
+    except SystemExit as error:
+        status = error.code
+    threading._shutdown()  # type: ignore[attr-defined]  # waits for threads, as Python does before it ends
+    atexit._run_exitfuncs()
+    if status is not None and not isinstance(status, int):
+        sys.stderr.write(f"{status}\n")
+        status = 1
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(ValueError, OSError):
+            stream.flush()
+    os._exit(status or 0)
+
+
 if __name__ == "__main__":
     folder = sys.argv[1]
     warm = Warm(f"{folder}/socket")
@@ -213,4 +232,4 @@ if __name__ == "__main__":
     if job is None:
         shutil.rmtree(folder)
     else:
-        run(job)
+        leave(run, job)
