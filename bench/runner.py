@@ -21,9 +21,9 @@ class Settings:
     """The length of one measurement."""
     scale: float = 1.0
     """What the counts of sessions, listeners and tools are multiplied by."""
-    budget: float = 570.0
+    budget: float = 1170.0
     """No round is begun that would end later than this many seconds after the start..."""
-    limit: float = 590.0
+    limit: float = 1190.0
     """...and no peer's measurements are begun later than this."""
 
     def count(self, full: int) -> int:

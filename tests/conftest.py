@@ -6,6 +6,7 @@ import inspect
 import os
 import signal
 import sys
+from itertools import chain
 
 import pytest
 
@@ -50,7 +51,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Refuse a test whose name holds a memory address: `-n 2` collects it under two names. Let long ones begin early.
 
     `-n` hands the tests out in their order, large parts first, which are a sixteenth for each of four workers: what
-    is long stands at the beginning of those, or all would wait for it in the end.
+    is long stands in those, or all would wait for it in the end.
     """
     moving = next((item.nodeid for item in items if " at 0x" in item.nodeid), None)
     if moving is not None:
@@ -58,9 +59,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     long = [item for item in items if item.nodeid.startswith(LONG)]
     rest = [item for item in items if not item.nodeid.startswith(LONG)]
     part = len(rest) // 16
-    items[:] = [item for at in range(4) for item in (*long[at::4], *rest[at * part : (at + 1) * part])] + rest[
-        4 * part :
-    ]
+    early = [_mixed(long[at::4], rest[at * part : (at + 1) * part]) for at in range(4)]
+    items[:] = [*chain.from_iterable(early), *rest[4 * part :]]
+
+
+def _mixed(long: list[pytest.Item], rest: list[pytest.Item]) -> list[pytest.Item]:
+    """Put something to compute behind each test that waits, so that not all workers wait at once."""
+    step = len(rest) // max(len(long), 1)
+    pairs = ((each, *rest[number * step : (number + 1) * step]) for number, each in enumerate(long))
+    return [*chain.from_iterable(pairs), *rest[len(long) * step :]]
 
 
 def pytest_collection_finish() -> None:
