@@ -7,9 +7,10 @@ from msgspec import Meta
 from splice import Context, ToolError
 from splice.servers.git import results
 from splice.servers.git.repository import Repositories, Repository
-from splice.servers.git.results import Branches, Log, Status, shown, told
+from splice.servers.git.results import Branches, Log, Status, shown
 from splice.servers.git.running import OUTPUT_BYTES, both
 from splice.servers.git.scope import Scope, checked, quoted, relative
+from splice.servers.told import told
 
 LOG_BYTES = 4_000_000
 """How much of a history is read: the caller said how many commits."""
@@ -53,7 +54,7 @@ class Reading:
                 repo.git(*status), repo.git(*status, "--porcelain=v2", "--branch", "-z", most=LOG_BYTES)
             )
             said = shown(text, "Have files ignored, or commit some.").removesuffix("\n")
-            return told(f"Repository status:\n{said}", results.status_of(ran))
+            return told(results.status_of(ran), f"Repository status:\n{said}")
 
     async def git_diff_unstaged(
         self, repo_path: RepoPath, ctx: Context, context_lines: ContextLines = 3, path: DiffPath = None
@@ -112,7 +113,7 @@ class Reading:
             ran = await repo.git(*words, "--end-of-options", "HEAD", "--", most=LOG_BYTES)
         commits = list(results.commits_of(ran))
         note = "[Cut here. Go on with the date of the last one as end_timestamp.]" if ran.cut else ""
-        return told(f"Commit history:\n{results.log_text(commits)}{note}", Log(commits, ran.cut))
+        return told(Log(commits, ran.cut), f"Commit history:\n{results.log_text(commits)}{note}")
 
     async def git_show(
         self,
@@ -157,7 +158,7 @@ class Reading:
             words = [f"{option}={await repo.commit(value, name)}" for option, name, value in limits if value]
             ran = await repo.git("branch", "--no-color", "--no-column", kind, *words)
         text = shown(ran, "Ask for local ones, or by contains.").removesuffix("\n")
-        return told(text, results.branches_of(ran, branch_type))
+        return told(results.branches_of(ran, branch_type), text)
 
 
 def _check_path(path: str | None) -> None:

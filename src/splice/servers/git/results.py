@@ -6,13 +6,11 @@ https://git-scm.com/docs/git-status#_porcelain_format_version_2
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal, TypeVar, cast
+from typing import Annotated, Literal
 
-import msgspec
 from msgspec import Meta
 
 from splice.servers.git.running import Ran
-from splice.types import CallToolResult, TextContent
 
 ENTRIES = 1_000
 """How many paths or branches a structured result lists; the text has a limit of its own."""
@@ -24,8 +22,6 @@ LINES = re.compile(r"[^\n]*\n|[^\n]+")
 """Lines as git means them: for Python a form feed in a file would end one too."""
 
 PLAIN_HEADERS = ("diff --git ", "index ", "new file mode ", "deleted file mode ")
-
-T = TypeVar("T")
 
 
 @dataclass
@@ -89,15 +85,6 @@ class Branches:
     current: str | None
     branches: list[Branch]
     more: bool
-
-
-def told(text: str, value: T) -> T:
-    """Make a result of a text and a structure.
-
-    The structure stands in a tool's annotation, which makes its schema; what is returned is the whole result.
-    """
-    structure: Any = msgspec.to_builtins(value)
-    return cast("T", CallToolResult(content=[TextContent(text=text)], structured_content=structure))
 
 
 def shown(ran: Ran, remedy: str) -> str:

@@ -12,7 +12,7 @@ import psycopg
 from psycopg.abc import Buffer
 from psycopg.adapt import AdaptersMap, Loader
 
-from splice.servers.postgres.rows import MAX_CELL
+from splice.servers.records import MAX_CELL
 
 LEVELS_LEFT = 100
 """How much deeper the JSON of a value may come to lie in a result."""

@@ -4,21 +4,13 @@ A value that JSON lacks becomes one that it has: a BLOB is `{"base64": ..., "byt
 """
 
 import base64
-import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any, Protocol, TypeVar, cast
+from typing import Annotated, Any, Protocol
 
-from splice.types import CallToolResult, TextContent
-
-MAX_BYTES = 200_000
-"""How long the rows of a result may be as JSON, about."""
-
-MAX_CELL = 20_000
-"""How many characters of a text, or bytes of a BLOB, are shown."""
-
-T = TypeVar("T")
+from splice.servers.records import MAX_BYTES, as_json, record, unique
+from splice.servers.told import told
 
 
 @dataclass
@@ -59,40 +51,28 @@ def collected(cursor: Cursor, limit: int, offset: int, *, to_the_end: bool = Fal
         passed += 1
         if passed <= offset or page.next_offset is not None:
             continue
-        record, cut, length = _record(names, row)
+        values, cut, length = record(names, row, _shown)
         size += length
         if len(page.rows) >= limit or (page.rows and size > MAX_BYTES):
             page.next_offset = offset + len(page.rows)
             if not to_the_end:
                 break
         else:
-            page.rows.append(record)
+            page.rows.append(values)
             page.cut_values += cut
     return page
 
 
-def unique(names: Sequence[str]) -> list[str]:
-    """Give columns of one name names of their own: a, a:1, a:2."""
-    taken: dict[str, None] = {}
-    for name in names:
-        candidate, number = name, 0
-        while candidate in taken:
-            number += 1
-            candidate = f"{name}:{number}"
-        taken[candidate] = None
-    return list(taken)
-
-
 def answer(page: Page) -> Page:
     """Make the result of a tool: the rows as text, then in words what is missing from them; all of it structured."""
-    return _result(page, page.rows, note(page))
+    return told(page, as_json(page.rows), *filter(None, [note(page)]))
 
 
 def changed(affected: int, page: Page) -> Changed:
     """Make the result of a tool that changed rows."""
     change = Changed(affected, page.rows if page.columns else None)
-    returned = None if change.returned is None else json.dumps(change.returned, ensure_ascii=False)
-    return _result(change, [{"affected_rows": affected}], returned)
+    returned = [] if change.returned is None else [as_json(change.returned)]
+    return told(change, as_json([{"affected_rows": affected}]), *returned)
 
 
 def note(page: Page) -> str | None:
@@ -105,28 +85,6 @@ def note(page: Page) -> str | None:
     if page.cut_values:
         said.append(f"{page.cut_values} long values are shown in part: ask for pieces of them with substr().")
     return " ".join(said) or None
-
-
-def _result(structured: T, shown: Any, said: str | None) -> T:
-    """Put texts beside what is structured. The annotation gives the tool its output schema; a result may replace it."""
-    texts = [json.dumps(shown, ensure_ascii=False), *([said] if said else ())]
-    result = CallToolResult(content=[TextContent(text=text) for text in texts], structured_content=structured)
-    return cast("T", result)
-
-
-def _record(names: Sequence[str], row: Sequence[Any]) -> tuple[dict[str, Any], int, int]:
-    """Give a row as JSON has it, how many of its values were cut, and how long it is.
-
-    Where long values do not fit beside each other, each gets its share of the room.
-    """
-    record, cut, size = _cut(names, row, MAX_CELL)
-    return (record, cut, size) if size <= MAX_BYTES else _cut(names, row, min(MAX_CELL, MAX_BYTES // len(row)))
-
-
-def _cut(names: Sequence[str], row: Sequence[Any], most: int) -> tuple[dict[str, Any], int, int]:
-    shown = [_shown(value, most) for value in row]
-    record = dict(zip(names, (value for value, _ in shown), strict=True))
-    return record, sum(is_cut for _, is_cut in shown), len(json.dumps(record, ensure_ascii=False))
 
 
 def _shown(value: Any, most: int) -> tuple[Any, bool]:
