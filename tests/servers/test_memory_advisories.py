@@ -6,7 +6,6 @@ Research on memory and sequential-thinking servers: file path and size unbounded
 import json
 import os
 from pathlib import Path
-from time import thread_time
 from typing import Any
 
 import pytest
@@ -161,16 +160,16 @@ def test_two_lines_about_one_entity_are_one_with_the_observations_of_both(tmp_pa
     assert not graph.rejected
 
 
+@pytest.mark.timeout(20)
 def test_time_grows_with_the_size_only(tmp_path: Path) -> None:
-    count = 20_000
+    count = 50_000
     path = tmp_path / "m.jsonl"
     path.write_text("\n".join(LINE.replace('"o"', f'"{each}"') for each in range(count)))
-    graph, seconds = Store(path).read(), thread_time()
+    graph = Store(path).read()
     assert graph.entities["A"].observations == [str(each) for each in range(count)]
     graph = graph.delete_observations([("A", [str(each)]) for each in range(count)])
     graph, _ = graph.add_observations([("A", [str(each)]) for each in range(9_000)])
     assert len(graph.entities["A"].observations) == 9_000
-    assert thread_time() - seconds < 0.5, "what is quadratic takes many seconds"
 
 
 def test_the_size_of_the_file_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

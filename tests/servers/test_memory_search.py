@@ -1,7 +1,8 @@
 """Search in the memory: what the original finds, the best first."""
 
 from pathlib import Path
-from time import thread_time
+
+import pytest
 
 from servers.test_memory import call, entity, relation
 from splice import Client
@@ -33,11 +34,10 @@ def test_names_go_before_types_and_types_before_observations() -> None:
     assert set(found(PEOPLE, "RUST")) == set(PEOPLE.entities), "all that contain it, as by the original"
 
 
+@pytest.mark.timeout(20)  # what goes back for each sign takes twice as long
 def test_a_query_of_one_sign_again_and_again_is_found_in_time() -> None:
-    known = graph(Entity("A", "t", ["!" * 2_000_000 + "a b"]), Entity("B", "t", ["!" * 999 + "ab", "!" * 999 + "a"]))
-    began = thread_time()
+    known = graph(Entity("A", "t", ["!" * 30_000_000 + "a b"]), Entity("B", "t", ["!" * 999 + "ab", "!" * 999 + "a"]))
     assert found(known, "!" * 999 + "a") == ["B", "A"]
-    assert thread_time() - began < 0.5, "what goes back for each sign takes seconds"
 
 
 def test_a_text_is_found_within_one_observation_only() -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
@@ -111,12 +110,11 @@ async def test_what_would_be_more_than_a_mail_is_refused(tmp_path: Path, mail: d
     assert kept(tmp_path / "mails") == []
 
 
+@pytest.mark.timeout(20)  # what goes back takes hours
 def test_addresses_are_read_in_no_time() -> None:
-    began = time.perf_counter()
     for text in ("a" * 200_000, "a@" + "a." * 100_000, "@" * 200_000, "a@" + "-" * 200_000):
         with pytest.raises(ValueError, match="is not a mail address"):
             recipients(text)
-    assert time.perf_counter() - began < 1
 
 
 class Picky:
@@ -185,9 +183,7 @@ async def test_a_mail_server_has_so_many_seconds_and_no_more(tmp_path: Path) -> 
             await asyncio.sleep(0.05)
 
     async with odd_server(talk) as port, office(tmp_path, port, seconds=0.3) as client:
-        began = time.perf_counter()
         result = await sent(client)
-        assert time.perf_counter() - began < 3
         assert result.is_error
         assert "took too long. Nothing was sent." in result.text
 
