@@ -232,7 +232,7 @@ PAIRS = {
     "modern": (LATEST_MODERN, LATEST_MODERN),
     "both": (LATEST_HANDSHAKE, LATEST_MODERN),
 }
-EXAMPLES = {"memory": (25, 30), "joined": (25, 30), "http": (6, 25), "stdio": (2, 40)}
+EXAMPLES = {"memory": (15, 30), "joined": (15, 30), "http": (4, 25), "stdio": (2, 30)}
 """How many histories, and how long they may be."""
 
 
