@@ -29,6 +29,7 @@ from splice.types import (
     Tool,
 )
 from support.listening import listening
+from support.warm import warm_python
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 ANSWERS: list[tuple[ElicitResult, str]] = [
@@ -106,7 +107,7 @@ deleted: Shopping is gone.
 
 def run(*words: str) -> str:
     done = subprocess.run(
-        [sys.executable, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False
+        [warm_python(), *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import sys
 import traceback
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -26,6 +25,7 @@ from splice.protocol.notifications import LogParams
 from splice.protocol.versions import LATEST_MODERN, Since
 from splice.protocol.wire import NoParams, NoteParams, Params, Result
 from splice.rules.extensions import Extension, Heard, Served
+from support.warm import warm_python
 
 DONE = {"content": [{"type": "text", "text": "done"}]}
 
@@ -271,7 +271,7 @@ async def reachable(transport: str) -> AsyncIterator[Any]:
         yield everything()
     elif transport == "stdio":
         tests = str(Path(__file__).parent.parent)
-        yield StdioServer(sys.executable, "-c", PROGRAM.format(paths=[tests]))
+        yield StdioServer(warm_python(), "-c", PROGRAM.format(paths=[tests]))
     else:
         config = uvicorn.Config(everything().http_app(), port=0, log_level="warning", lifespan="off")
         listener = uvicorn.Server(config)
