@@ -16,10 +16,13 @@ import pytest
 from servers.recorded import Recorded, answered, assert_offers, calls
 from splice import Client, RPCError, StdioServer
 from splice.servers.sqlite import rows, server
+from splice.servers.sqlite import watch as watching
 from splice.servers.sqlite.__main__ import COMMAND
 from splice.servers.sqlite.server import make
 from splice.servers.sqlite.threads import on_a_thread
 from splice.types import CallToolResult, ResourceTemplateReference
+from support.listening import listening
+from support.waiting import until
 
 REFUSALS = {2, 4, 6, 7}
 """Calls that the original answered with an error as if it were a result: ours says that it is one."""
@@ -265,3 +268,16 @@ async def test_the_memo_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPat
             await client.call_tool("append_insight", {"insight": insight})
         assert (await text_of(client, "memo://insights")).endswith("\n- b\n- c")
         assert (await client.call_tool("append_insight", {"insight": "x" * 20_000})).is_error
+
+
+async def test_nobody_looks_when_the_sessions_that_subscribed_are_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watching, "LOOK_SECONDS", 0.01)
+    made = make(db_path=tmp_path / "t.db")
+    watch = next(each for each in made.service.home.middleware if isinstance(each, watching.Watch))
+    async with listening(made.http_app()) as url:
+        async with Client(url, protocol="2025-11-25") as client:
+            await client.subscribe(watching.SCHEMA)
+            assert watch._is_looking()
+        await until(lambda: not watch._is_looking())

@@ -19,7 +19,8 @@ from splice import Ask, Context, Elicited, RPCError, Server, ToolError
 from splice.servers.everything.forms import LABELS, form
 from splice.servers.everything.hints import ASKS, ASKS_OUTSIDE, READS
 from splice.servers.everything.seeing import can_visit
-from splice.servers.everything.sessions import has_error, has_lists_in_forms, session_here, when_ended
+from splice.servers.everything.sessions import has_error, has_lists_in_forms, session_here
+from splice.servers.sessions import when_ended
 from splice.types import ContentBlock, Root, TextContent
 
 VISIT_FIRST = "https://modelcontextprotocol.io"

@@ -15,7 +15,8 @@ from urllib.parse import quote
 from msgspec import Struct
 
 from splice import Answer, Call, Entry, ResourceNotFound, Session
-from splice.servers.everything.sessions import session_here, session_of, when_ended
+from splice.servers.everything.sessions import session_here
+from splice.servers.sessions import session_of, when_ended
 from splice.types import ListResourcesResult, Notification, ReadResourceResult, Resource, ResourceContents
 
 PREFIX = "demo://resource/session/"

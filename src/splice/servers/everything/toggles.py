@@ -17,7 +17,8 @@ from typing import Any, get_args
 
 from splice import Answer, Call, Context, Server, Session, ToolError
 from splice.servers.everything.hints import CHANGES
-from splice.servers.everything.sessions import session_here, when_ended
+from splice.servers.everything.sessions import session_here
+from splice.servers.sessions import when_ended
 from splice.types import LoggingLevel, LogParams, NoteParams, Notification
 
 LEVELS: tuple[LoggingLevel, ...] = get_args(LoggingLevel)

@@ -12,11 +12,12 @@ https://modelcontextprotocol.io/specification/2025-11-25/client/roots
 import asyncio
 import logging
 import posixpath
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextvars import ContextVar
 
 from splice import Call, Context, Extension, Heard, RPCError, Session, ToolError
 from splice.servers.filesystem.paths import Root, below, cut, path_of
+from splice.servers.sessions import session_of, when_ended
 from splice.types import Note, NoteParams
 from splice.types import Root as ClientRoot
 
@@ -108,8 +109,7 @@ class Directories(Extension[Call]):
             self._last = roots
         if session is None:
             return
-        if session not in self._told:
-            at_end(session, self._leave)
+        when_ended(session, self._leave)
         self._told[session] = roots
         self._stale.discard(session)
 
@@ -120,21 +120,3 @@ class Directories(Extension[Call]):
     def _forget(self, _: NoteParams) -> None:
         """Ask every session again: a notification does not say which one sent it."""
         self._stale.update(self._told)
-
-
-def session_of(call: Call) -> Session | None:
-    """Give the session that a request belongs to; None for a modern request, whatever connection it came by."""
-    session = call.session
-    return session if session is not None and session.declared is call.declared else None
-
-
-def at_end(session: Session, leave: Callable[[Session], None]) -> None:
-    """Call this when a session ends, before whatever else is called then."""
-    others = session.ended
-
-    def ended(over: Session) -> None:
-        leave(over)
-        if others is not None:
-            others(over)
-
-    session.ended = ended

@@ -5,9 +5,9 @@ from collections.abc import Callable, Collection, Iterable
 from time import monotonic
 
 from splice import Answer, Call, InvalidParams, Session, ToolError
-from splice.servers.filesystem.directories import at_end, session_of
 from splice.servers.filesystem.handles import chosen, spot
 from splice.servers.filesystem.paths import Root, path_of
+from splice.servers.sessions import session_of, when_ended
 
 MAX_WATCHED = 1_000
 """How many files one client may have looked at."""
@@ -44,8 +44,7 @@ class Watch:
         session = session_of(call)
         if session is None:
             return await proceed(call)
-        if session not in self._wanted:
-            at_end(session, self._leave)
+        when_ended(session, self._leave)
         await self._begin(session, {*session.subscriptions, call.params.uri}, roots)
         try:
             return await proceed(call)

@@ -58,14 +58,7 @@ def offer_creating(server: Server, change: Change) -> None:
     @server.tool(title="Add observations", annotations=hints)
     def add_observations(observations: list[NewObservations]) -> Observed:
         """Add facts to entities that exist. The answer has those that are new; an unknown entity stops all."""
-
-        def edit(graph: Graph) -> tuple[Graph, Any]:
-            unknown = [each.entityName for each in observations if each.entityName not in graph.entities]
-            if unknown:
-                raise ToolError(f"Entity with name {plain(unknown[0])} not found")
-            return graph.add_observations((each.entityName, each.contents) for each in observations)
-
-        added, notes = change(edit)
+        added, notes = change(lambda graph: _observed(graph, observations))
         return Observed([Added(name, contents) for name, contents in added], note(notes))
 
 
@@ -92,6 +85,13 @@ def offer_deleting(server: Server, change: Change) -> None:
     def delete_relations(relations: list[Edge]) -> Done:
         """Forget relations; their entities stay. What is not there is passed over."""
         return done("Relations", lambda graph: graph.delete_relations(map(_relation, relations)))
+
+
+def _observed(graph: Graph, observations: list[NewObservations]) -> tuple[Graph, Any]:
+    unknown = [each.entityName for each in observations if each.entityName not in graph.entities]
+    if unknown:
+        raise ToolError(f"Entity with name {plain(unknown[0])} not found")
+    return graph.add_observations((each.entityName, each.contents) for each in observations)
 
 
 def _relation(edge: Edge) -> Relation:

@@ -1,8 +1,7 @@
 """Tells subscribers when the database changes, by whichever program.
 
 SQLite tells that something was committed (`PRAGMA data_version`), not which table it was: who subscribed to one table
-hears of every commit. The file is looked at while somebody is subscribed only. A modern client's stream tells when it
-ends; a session may go without a word, so that after a subscription in one of them the looking goes on.
+hears of every commit. The file is looked at while a stream that listens is open, or a session lasts that subscribed.
 """
 
 import asyncio
@@ -11,7 +10,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 from urllib.parse import quote
 
-from splice import Answer, Call
+from splice import Answer, Call, Session
+from splice.servers.sessions import session_of, when_ended
 from splice.servers.sqlite.database import Database
 
 LOOK_SECONDS = 0.5
@@ -32,15 +32,17 @@ class Watch:
         self.tell: Callable[[tuple[str, str | None]], None] = lambda _: None
         """Tells every client that wants to know: the server's `publish`."""
         self._streams = 0
-        self._sessions = False
+        self._sessions: set[Session] = set()
         self._looking: asyncio.Task[None] | None = None
         self._now = asyncio.Event()
 
     async def __call__(self, call: Call, proceed: Answer) -> Any:
         """Stand around every request."""
         if call.row.name == "resources/subscribe" and _ours([call.params.uri]):
-            self._sessions = True
-            await self._begin()
+            if (session := session_of(call)) is not None:
+                self._sessions.add(session)
+                when_ended(session, self._sessions.discard)
+                await self._begin()
         elif call.row.name == "subscriptions/listen" and _ours(call.params.notifications.resource_subscriptions or ()):
             self._streams += 1
             try:
