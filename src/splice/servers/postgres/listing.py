@@ -3,9 +3,9 @@
 from collections.abc import Callable, Sequence
 from urllib.parse import quote
 
-from splice import Call
+from splice import Call, ResourceNotFound
 from splice.servers.postgres.catalog import Catalog
-from splice.types import ReadResourceResult, Resource, ResourceContents
+from splice.types import ReadResourceResult, Resource
 
 TABLE = "postgres://{schema}/{table}/schema"
 
@@ -17,8 +17,8 @@ class TableEntry:
         self.definition = definition
 
     async def run(self, _: Call, uri: str) -> ReadResourceResult:
-        """Never called: `Tables.find` leaves reading to the template."""
-        return ReadResourceResult(contents=[ResourceContents(uri=uri, text="")])
+        """Read nothing: `Tables.find` leaves that to the template. Raises `ResourceNotFound`."""
+        raise ResourceNotFound(f"{uri} is listed here and read by its template")
 
 
 class Tables:
