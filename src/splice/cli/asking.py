@@ -12,10 +12,10 @@ import sys
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias, cast, overload
 
-from splice.cli.addresses import host_of, warnings_about
 from splice.cli.arguments import MALFORMED, choices_of, kinds_of, read, titles_of
 from splice.cli.showing import spoken_text
-from splice.cli.text import as_json, one_line, safe
+from splice.host.addresses import host_of, warnings_about
+from splice.host.text import as_json, one_line, safe
 from splice.schema.validate import BadSchema, validator
 from splice.types import (
     CreateMessageParams,

@@ -15,7 +15,7 @@ import click
 
 from splice.auth.issuer.local import LocalAuthorizationServer
 from splice.cli.outcomes import FAILED, OK, USAGE, Stop
-from splice.cli.text import one_line
+from splice.host.text import one_line
 from splice.rules.http.origins import is_loopback
 from splice.stores.base import StoreError
 from splice.transports.http.listener import bound, serve_app

@@ -12,7 +12,7 @@ from splice.cli.progress import ProgressLine
 from splice.cli.reaching import TARGET_HELP, Reach, output_option, reach_options, talk, words_of
 from splice.cli.saving import binaries, save
 from splice.cli.showing import result_text
-from splice.cli.text import as_json, listed
+from splice.host.text import as_json, listed
 from splice.types import CallToolResult
 
 

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from splice import Answer, Call, Context, InputRequired, Server
 from splice.cli import effects
-from splice.cli.text import one_line
+from splice.host.text import one_line
 from splice.server.running import serving
 from splice.server.service import ChapterService
 

@@ -21,7 +21,7 @@ from splice.cli.doctor_watch import Watch
 from splice.cli.outcomes import FAILED, OK, USAGE, Stop
 from splice.cli.reaching import TARGET_HELP, Reach, reach_options, told, words_of
 from splice.cli.targets import Target, take_target
-from splice.cli.text import as_json, safe
+from splice.host.text import as_json, safe
 from splice.transports.stdio.client import GRACE_SECONDS
 from splice.types import Response
 

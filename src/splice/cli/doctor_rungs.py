@@ -17,7 +17,7 @@ from rich.text import Text
 from splice import MCPError
 from splice.cli.colours import console
 from splice.cli.reaching import told
-from splice.cli.text import one_line, safe
+from splice.host.text import one_line, safe
 
 Status: TypeAlias = Literal["ok", "warning", "broken"]
 

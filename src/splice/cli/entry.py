@@ -13,7 +13,7 @@ import splice
 from splice.cli.commands import COMMANDS, command_of
 from splice.cli.failures import escape_logs, tell
 from splice.cli.outcomes import FAILED, INTERRUPTED, OK, USAGE, Stop
-from splice.cli.text import listed
+from splice.host.text import listed
 from splice.schema.schemas import meant
 
 HELP = f"""Usage: splice COMMAND [ARGUMENTS]

@@ -11,7 +11,7 @@ from typing import Any
 
 from splice import RPCError
 from splice.cli.outcomes import USAGE, Stop
-from splice.cli.text import as_json, safe
+from splice.host.text import as_json, safe
 
 _PLUMBING = ("/click/", "/asyncio/", "/importlib/", "<frozen ", "/cli/entry.py", "/cli/__main__.py")
 """Where frames come from that tell nobody what went wrong."""

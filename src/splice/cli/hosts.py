@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from splice.cli.outcomes import FAILED, USAGE, Stop
-from splice.cli.text import one_line
+from splice.host.text import one_line
 
 _SEE = "see `splice install --print` for the entry, and add it by hand"
 

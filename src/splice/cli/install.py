@@ -14,7 +14,7 @@ from splice.cli.loading import is_code, split
 from splice.cli.outcomes import OK, USAGE, Stop
 from splice.cli.reaching import files
 from splice.cli.targets import this_splice
-from splice.cli.text import as_json, one_line
+from splice.host.text import as_json, one_line
 
 
 @click.command(

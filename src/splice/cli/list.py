@@ -13,7 +13,7 @@ from splice.cli.failures import described
 from splice.cli.outcomes import FAILED, OK, USAGE, Stop
 from splice.cli.reaching import TARGET_HELP, Reach, reach_options, talk, told, words_of
 from splice.cli.showing import prompt_signature, title_of, tool_marks, tool_signature
-from splice.cli.text import as_json, one_line, safe
+from splice.host.text import as_json, one_line, safe
 from splice.types import Prompt, Resource, ResourceTemplate, Tool
 
 Offer: TypeAlias = Tool | Resource | ResourceTemplate | Prompt

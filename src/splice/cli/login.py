@@ -18,8 +18,8 @@ from splice.auth.login.place import Place
 from splice.cli.outcomes import FAILED, OK, UNREACHABLE, USAGE, Stop
 from splice.cli.reaching import told_of, words_of
 from splice.cli.targets import Target, take_target
-from splice.cli.text import one_line
 from splice.errors import ConnectFailed
+from splice.host.text import one_line
 
 VARIABLE = "SPLICE_CLIENT_SECRET"
 """The variable of the environment that holds a client secret: others could read it in a command line."""

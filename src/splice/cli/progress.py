@@ -3,7 +3,7 @@
 from types import TracebackType
 from typing import Self, TextIO
 
-from splice.cli.text import one_line
+from splice.host.text import one_line
 
 CLEAR = "\r\x1b[2K"
 

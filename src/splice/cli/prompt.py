@@ -10,7 +10,7 @@ from splice.cli.outcomes import OK, USAGE, Stop
 from splice.cli.reaching import TARGET_HELP, Reach, output_option, reach_options, talk, words_of
 from splice.cli.saving import binaries, save
 from splice.cli.showing import block_text
-from splice.cli.text import as_json, safe
+from splice.host.text import as_json, safe
 
 
 @click.command(epilog=TARGET_HELP)

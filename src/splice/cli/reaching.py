@@ -14,8 +14,8 @@ from splice.cli.asking import Terminal, has_terminal
 from splice.cli.outcomes import FAILED, UNREACHABLE, USAGE, Stop
 from splice.cli.stderr import has_reference
 from splice.cli.targets import Target, take_target
-from splice.cli.text import as_json, one_line, safe
 from splice.errors import URLElicitationRequired
+from splice.host.text import as_json, one_line, safe
 from splice.transports.processes import how_it_ended
 from splice.types import VERSIONS, LogParams
 

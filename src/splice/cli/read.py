@@ -10,7 +10,7 @@ from splice.cli.outcomes import OK, USAGE, Stop
 from splice.cli.reaching import TARGET_HELP, Reach, output_option, reach_options, talk, words_of
 from splice.cli.saving import decoded, save
 from splice.cli.showing import contents_text
-from splice.cli.text import as_json
+from splice.host.text import as_json
 from splice.types import ResourceContents
 
 

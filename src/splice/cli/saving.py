@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from splice.cli.outcomes import FAILED, Stop
-from splice.cli.text import size
+from splice.host.text import size
 from splice.types import AudioContent, ContentBlock, EmbeddedResource, ImageContent, ResourceContents
 
 

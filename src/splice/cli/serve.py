@@ -5,7 +5,7 @@ from importlib import import_module
 import click
 
 from splice.cli.outcomes import OK, USAGE, Stop
-from splice.cli.text import listed
+from splice.host.text import listed
 from splice.schema.schemas import meant
 
 SERVERS = {

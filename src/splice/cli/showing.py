@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from splice.cli.arguments import MALFORMED, choices_of, kinds_of, resolved
-from splice.cli.text import as_json, one_line, safe, size
+from splice.host.text import as_json, one_line, safe, size
 from splice.protocol.content import SamplingBlock
 from splice.types import (
     AudioContent,

@@ -3,7 +3,7 @@
 import re
 import sys
 
-from splice.cli.text import safe
+from splice.host.text import safe
 
 KEPT_BYTES = 64 * 1024
 SHOWN_LINES = 40

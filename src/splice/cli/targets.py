@@ -23,7 +23,7 @@ from splice.cli.loading import is_code, split
 from splice.cli.logins import KeptLogin
 from splice.cli.outcomes import USAGE, Stop
 from splice.cli.stderr import Stderr
-from splice.cli.text import one_line
+from splice.host.text import one_line
 
 Place: TypeAlias = HTTPServer | StdioServer
 

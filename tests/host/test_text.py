@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from splice.cli.text import as_json, one_line, safe, size
+from splice.host.text import as_json, one_line, safe, size
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""The host: many servers, one conversation, and a person in control."""
