@@ -11,7 +11,7 @@ conformance:; $(BIN)python tests/interop/setup_peers.py && $(BIN)python tests/co
 interop:; $(BIN)python tests/interop/setup_peers.py && $(BIN)pytest -n 2 tests/interop
 faces:; $(BIN)pytest -n 2 tests/faces
 bench:; $(BIN)python -m bench
-soak:; $(BIN)python bench/soak.py
+soak:; $(BIN)pytest -n 2 tests/soak && $(BIN)python bench/soak.py
 requirements:; cd tests && ../$(BIN)python -m guards.requirements
 fuzz:; $(BIN)python -m tests.fuzz
 docs:; $(BIN)mkdocs build --strict

@@ -13,7 +13,6 @@ import pytest
 LIMIT_SECONDS = 30.0
 
 LONG = (
-    "tests/soak/",
     "tests/guards/test_docs.py",
     "tests/cli/test_reload.py",
     "tests/cli/test_doctor.py",

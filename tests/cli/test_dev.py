@@ -16,6 +16,7 @@ from splice import Client, HTTPServer, StdioServer
 from splice.cli.outcomes import FAILED, USAGE
 from splice.cli.targets import this_splice
 from splice.types import ElicitParams
+from support.warm import warm_python
 
 LIMIT_SECONDS = 20
 
@@ -80,7 +81,7 @@ class Running:
     @asynccontextmanager
     async def client(self, *options: str, protocol: str = "auto") -> AsyncIterator[Client]:
         """Connect to it over stdio, or HTTP where an option says so."""
-        command = this_splice("run", "--dev", *options, str(self.path))
+        command = [warm_python(), *this_splice("run", "--dev", *options, str(self.path))[1:]]
         place = StdioServer(*command, cwd=self.directory, on_stderr=self.hear)
         if "--http" not in options:
             async with Client(place, protocol=protocol, on_elicit=agree) as client:

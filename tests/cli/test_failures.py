@@ -2,7 +2,6 @@
 
 import json
 import logging
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,9 @@ from splice import InvalidParams
 from splice.cli.failures import described, escape_logs, trace
 from splice.cli.outcomes import FAILED, OK, UNREACHABLE, USAGE, Stop
 from support.sources import FAILING_LIFESPAN
+from support.warm import warm_python
 
-HOSTILE = [sys.executable, str(Path(__file__).with_name("hostile_server.py"))]
+HOSTILE = [warm_python(), str(Path(__file__).with_name("hostile_server.py"))]
 UNSAFE = ("\x1b", "\x07", "\u202e")
 
 

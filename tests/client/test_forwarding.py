@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from splice.errors import HeaderMismatch, InvalidParams, SessionLost
 from splice.protocol.jsonrpc import Failure, Notification, Request, Response, Success, raw
 from splice.protocol.wire import Implementation
 from splice.transports.base import Exchange, Hear, Service
+from support.warm import warm_python
 
 VERSION = "io.modelcontextprotocol/protocolVersion"
 CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
@@ -247,7 +247,7 @@ upstream(asyncio.Event()).run()
 @pytest.mark.parametrize("protocol", ["legacy", "modern"])
 async def test_progress_passes_a_proxy_in_front_of_a_child_process(protocol: str) -> None:
     seen: list[Any] = []
-    child = StdioServer(sys.executable, "-c", PROGRAM.format(tests=str(Path(__file__).parent.parent)))
+    child = StdioServer(warm_python(), "-c", PROGRAM.format(tests=str(Path(__file__).parent.parent)))
     async with asyncio.timeout(20), Client(child, protocol=protocol) as inner:
         exchange = await inner.forward(request(name="report", _meta={"progressToken": "theirs"}), collect(seen))
         assert isinstance(exchange, Success)
