@@ -1,0 +1,71 @@
+"""Answers are recorded and played again, and nothing but answers."""
+
+import asyncio
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from splice.host.models.base import Model, ModelEvent, ModelFailed
+from splice.host.models.replay import RecordingModel, ReplayModel, request_hash
+from splice.host.models.script import ScriptModel
+from splice.types import ModelPreferences, SamplingMessage, TextContent
+from support.model_server import WEATHER, asking
+
+TURNS: list[dict[str, Any]] = [
+    {"say": "Hello there.", "call": [{"name": "t", "arguments": {"a": 1}}, {"name": "t", "arguments": "{"}]},
+    {"say": "Once more."},
+    {"say": "I", "fail": {"kind": "limit", "message": "slow", "retry_after": 2}},
+]
+
+
+def ask(model: Model, text: str, **more: Any) -> list[ModelEvent]:
+    async def main() -> list[ModelEvent]:
+        return [event async for event in model.stream(asking(text, **more))]
+
+    return asyncio.run(main())
+
+
+def test_what_was_recorded_is_played_again(tmp_path: Path) -> None:
+    tape = tmp_path / "tape.jsonl"
+    recording = RecordingModel(ScriptModel(TURNS), tape)
+    first, second = ask(recording, "my secret"), ask(recording, "my secret")
+    with pytest.raises(ModelFailed):
+        ask(recording, "third")
+    model = ReplayModel(tape)
+    assert [ask(model, "my secret") for _ in range(3)] == [first, second, second]
+    with pytest.raises(ModelFailed, match="slow") as caught:
+        ask(model, "third")
+    assert (caught.value.kind, caught.value.retry_after) == ("limit", 2)
+    with pytest.raises(ModelFailed, match=r"tape\.jsonl has no answer to this request \(\w{12}\)\. Record it again"):
+        ask(model, "fourth")
+    assert "secret" not in tape.read_text()
+    assert stat.S_IMODE(tape.stat().st_mode) == 0o600
+    assert (recording.id, recording.is_ai, model.is_ai) == ("script", False, False)
+
+
+def test_an_answer_that_nobody_waits_for_is_not_recorded(tmp_path: Path) -> None:
+    async def main() -> None:
+        stream = RecordingModel(ScriptModel(TURNS), tmp_path / "tape.jsonl").stream(asking())
+        await anext(stream)
+        await stream.aclose()  # type: ignore[attr-defined]  # it is a generator
+
+    asyncio.run(main())
+    assert not (tmp_path / "tape.jsonl").exists()
+
+
+def test_requests_are_the_same_when_a_model_reads_the_same() -> None:
+    words = TextContent(text="a")
+    one = asking("x", SamplingMessage(role="user", content=words))
+    same = asking("x", SamplingMessage(role="user", content=[words]), model_preferences=ModelPreferences())
+    assert request_hash(one) == request_hash(same)
+    different = [asking("y"), asking("x"), asking("x", tools=[WEATHER]), asking("x", system_prompt="s"), one]
+    assert len({request_hash(each) for each in different}) == 5
+
+
+def test_a_broken_cassette_is_told_with_its_line(tmp_path: Path) -> None:
+    tape = tmp_path / "tape.jsonl"
+    tape.write_text('{"request": "a", "events": []}\n{"request": 7}\n')
+    with pytest.raises(ValueError, match=r"tape\.jsonl: line 2 is not a recorded answer"):
+        ReplayModel(tape)
