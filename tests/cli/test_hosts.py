@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from cli.conftest import SERVER, Splice
-from splice.cli.hosts import HOSTS
 from splice.cli.outcomes import FAILED, OK, USAGE
 from splice.cli.targets import this_splice
+from splice.host.config.hosts import HOSTS
 
 PLACES = {
     "claude": ".config/Claude/claude_desktop_config.json",
@@ -105,17 +105,14 @@ def test_a_name_that_is_taken_needs_force(splice: Splice, home: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('{ // mine\n "servers": {}}', "has comments, which would be lost"),
-        ('{"servers": {} /* mine */}', "has comments, which would be lost"),
-        ('{"a": "http://x",}', "is not JSON"),
-        ("servers: {}", "is not JSON"),
+        ("servers: {}", "line 1, column 1: not a value; it was left as it is: see `splice install --print`"),
         ("[]", "has no object 'servers'"),
         ('{"servers": []}', "has no object 'servers'"),
         (b"\xff", "cannot read"),
-        ('{"servers": {"a": 1, "a": 2}}', "has a name twice"),
-        ('{"a": NaN}', "is not JSON"),
-        ('{"a": 1e999}', "is not JSON"),
-        ('{"a": "\\ud800"}', "is not JSON"),
+        ('{"servers": {"a": 1, "a": 2}}', 'column 22: an object has the name "a" twice'),
+        ('{"a": NaN}', "not a value"),
+        ('{"a": 1e999}', "this number is too large"),
+        ('{"a": "\\ud800"}', "half of a surrogate pair"),
     ],
 )
 def test_a_file_that_cannot_be_kept_is_left_alone(splice: Splice, home: Path, text: Any, message: str) -> None:
@@ -127,6 +124,16 @@ def test_a_file_that_cannot_be_kept_is_left_alone(splice: Splice, home: Path, te
     assert done.code == FAILED
     assert message in done.err
     assert path.read_bytes() == data
+
+
+def test_comments_and_the_layout_stay(splice: Splice, home: Path) -> None:
+    path = home / PLACES["cursor"]
+    path.parent.mkdir()
+    text = '// mine\n{\n\t"mcpServers": {\n\t\t"old": {"command": "x"} // keep\n\t},\n\t/* the end */\n}\n'
+    path.write_text(text)
+    assert splice("install", "web", "https://a.example/", "--to", "cursor").code == OK
+    entry = '"web": {\n\t\t\t"url": "https://a.example/"\n\t\t}'
+    assert path.read_text() == text.replace('"x"} // keep', f'"x"}}, // keep\n\t\t{entry}')
 
 
 def test_what_is_no_file_is_left_alone(splice: Splice, home: Path) -> None:

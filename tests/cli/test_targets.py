@@ -37,6 +37,14 @@ def test_an_entry_of_a_configuration(splice: Splice, tmp_path: Path, key: str) -
     assert "PATH" in place.env
 
 
+def test_comments_and_variables_in_a_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHOP_KEY", "k")
+    text = '{"servers": {"web": {"url": "http://127.0.0.1:9/", "headers": {"A": "${SHOP_KEY} $${B}"}, /* odd */}}}'
+    place = taken(config(tmp_path, text)).place
+    assert isinstance(place, HTTPServer)
+    assert place.headers == {"A": "k ${B}"}
+
+
 def test_the_only_entry_needs_no_name(splice: Splice, tmp_path: Path) -> None:
     assert splice("call", config(tmp_path, {"mcpServers": {"shop": SHOP}}), "add", "a=2").out == "3\n"
 
@@ -55,17 +63,20 @@ def test_an_entry_with_a_url(tmp_path: Path, key: str) -> None:
         ({"mcpServers": {"a": SHOP, "b": SHOP}}, "", "has several servers: a, b; say which, as in .*#a"),
         ({"mcpServers": {"a": SHOP}}, "#c", "has no server 'c'; there are a"),
         ({"mcpServers": {"a": SHOP}}, "#", "has no server ''; there are a"),
-        ({"mcpServers": {"a": 5}}, "#a", "has no server 'a'"),
+        ({"mcpServers": {"a": 5}}, "#a", "it is not an object"),
         ({"mcpServers": {"a": {}}}, "", "has neither `command` nor `url`"),
         ({"mcpServers": {"a": {"command": "x", "args": [1]}}}, "", "1 should be text"),
         ({"mcpServers": {"a": {"command": "x", "env": []}}}, "", "should be an object of texts"),
         ({"mcpServers": {"a": {"command": "x", "args": "abc"}}}, "", '"abc" should be a list of texts'),
         ({"mcpServers": {"a": {"command": "x", "cwd": 5}}}, "", "5 should be text"),
+        ({"mcpServers": {"a": {"command": "${NOT_SET_HERE}"}}}, "", "the variable NOT_SET_HERE is not set"),
+        ({"mcpServers": {"a": {"command": "x", "args": ["${input:key}"]}}}, "", "needs a value for the input 'key'"),
         ({"mcpServers": {"a": {"url": "http://a/", "headers": {"a b": "c"}}}}, "", "cannot be the name of a header"),
         ({"mcpServers": {"a": {"url": "http://["}}}, "", "Invalid IPv6 URL"),
         ({"mcpServers": {}}, "", "has no servers"),
-        ([], "", "has no servers"),
-        ("{ // comment\n}", "", "is not JSON"),
+        ([], "", "it is not an object"),
+        ("{ // comment\n}", "", "has no servers"),
+        ('{"mcpServers": {"a": }}', "", "line 1, column 22: not a value"),
     ],
 )
 def test_an_entry_that_cannot_be_used(tmp_path: Path, value: Any, suffix: str, message: str) -> None:

@@ -9,11 +9,13 @@ from typing import Any
 import click
 
 from splice.cli.arguments import pairs
-from splice.cli.hosts import HOSTS, add, written_for
 from splice.cli.loading import is_code, split
-from splice.cli.outcomes import OK, USAGE, Stop
+from splice.cli.outcomes import FAILED, OK, USAGE, Stop
 from splice.cli.reaching import files
 from splice.cli.targets import this_splice
+from splice.host.config import writing
+from splice.host.config.hosts import HOSTS, written_for
+from splice.host.config.jsonc import BadConfiguration
 from splice.host.text import as_json, one_line
 
 
@@ -33,18 +35,26 @@ def command(
 ) -> int:
     """Add a server to the configuration file of a host.
 
-    The file keeps all else that is in it. What it cannot keep, such as comments, is not touched.
+    The file keeps all else that is in it, comments too. One that cannot be read is not touched.
     """
     name, *rest = words or ("",)
     if not name or len(rest) != (0 if tail else 1):
         raise Stop(USAGE, "give a name for the server and the TARGET: splice install letters server.py --to cursor")
     to = HOSTS[host]
     path = to.path().expanduser()
-    entry = written_for(to, _entry(rest, tail, pairs(env)))
+    try:
+        entry = written_for(to, _entry(rest, tail, pairs(env)))
+    except BadConfiguration as error:
+        raise Stop(USAGE, str(error)) from error
     if only_print:
         print(as_json({to.key: {name: entry}}))
         return OK
-    add(path, to.key, name, entry, force=force)
+    try:
+        writing.put(path, name, entry, key=[to.key], force=force)
+    except writing.Taken as error:
+        raise Stop(USAGE, f"{error}; --force replaces it") from error
+    except BadConfiguration as error:
+        raise Stop(FAILED, f"{error}: see `splice install --print` for the entry, and add it by hand") from error
     print(f"{to.title} has {one_line(name)} now, in {path}. Restart it to make it look.")
     return OK
 

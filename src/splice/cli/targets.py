@@ -9,26 +9,25 @@
 A program started from here sees the whole environment, as it would if its command had been typed at the prompt.
 """
 
-import json
 import os
 import shlex
 import sys
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias, cast
+from typing import NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
 from splice import HTTPServer, StdioServer
 from splice.cli.loading import is_code, split
-from splice.cli.logins import KeptLogin
 from splice.cli.outcomes import USAGE, Stop
 from splice.cli.stderr import Stderr
+from splice.host.config.entries import Entry
+from splice.host.config.reading import read
+from splice.host.config.variables import filled
+from splice.host.logins import KeptLogin
+from splice.host.places import at_home
 from splice.host.text import one_line
 
 Place: TypeAlias = HTTPServer | StdioServer
-
-_URL_KEYS = ("url", "serverUrl", "httpUrl")
-"""Under which of them hosts keep the URL of a server."""
 
 
 class Target(NamedTuple):
@@ -56,7 +55,7 @@ def take_target(
     first, *rest = words
     name = one_line(first)
     if first.startswith(("http://", "https://")):
-        return Target(name, _configured({"url": first}, first, headers, stderr), stderr), rest
+        return Target(name, _configured(Entry(name=name, url=first), first, headers, stderr), stderr), rest
     file, hash_sign, entry = first.partition("#")
     if file.endswith(".json"):
         found = _entry(file, entry if hash_sign else None)
@@ -82,70 +81,39 @@ def this_splice(*words: str) -> list[str]:
     return [sys.executable, "-m", "splice.cli", *words]
 
 
-def _entry(file: str, name: str | None) -> Mapping[str, Any]:
+def _entry(file: str, name: str | None) -> Entry:
     """Read an entry of a configuration file: the one of that name, or the only one. Raises `Stop`."""
-    try:
-        found: Any = json.loads(Path(file).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise Stop(USAGE, f"cannot read {file!r}: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
-        raise Stop(USAGE, f"{file} is not JSON: {error}") from error
-    members = cast("dict[str, Any]", found) if isinstance(found, dict) else {}
-    listed = members.get("mcpServers") or members.get("servers")
-    if not isinstance(listed, dict) or not listed:
-        raise Stop(USAGE, f"{file} has no servers: it needs an object `mcpServers`, or `servers`")
-    servers = cast("dict[str, Any]", listed)
-    names = ", ".join(map(one_line, servers))
-    if name is None and len(servers) > 1:
-        raise Stop(
-            USAGE, f"{file} has several servers: {names}; say which, as in {file}#{one_line(next(iter(servers)))}"
-        )
-    entry = servers.get(next(iter(servers)) if name is None else name)
-    if not isinstance(entry, dict):
+    found = read(Path(file), "given")
+    names = ", ".join(each.name for each in found.entries)
+    if not found.entries:
+        raise Stop(USAGE, found.problems[0] if found.problems else f"{file} has no servers")
+    if name is None and len(found.entries) > 1:
+        raise Stop(USAGE, f"{file} has several servers: {names}; say which, as in {file}#{found.entries[0].name}")
+    entry = next((each for each in found.entries if name is None or name in (each.key, each.name)), None)
+    if entry is None:
         raise Stop(USAGE, f"{file} has no server {name!r}; there are {names}")
-    return cast("dict[str, Any]", entry)
+    return entry
 
 
-def _configured(entry: Mapping[str, Any], name: str, headers: tuple[str, ...], stderr: Stderr) -> Place:
+def _configured(entry: Entry, name: str, headers: tuple[str, ...], stderr: Stderr) -> Place:
     """Make the place that an entry describes; `headers` go before those that stand in it. Raises `Stop`."""
+    if entry.problem:
+        raise Stop(USAGE, f"{name}: {entry.problem}")
     try:
-        if "command" in entry:
+        entry = filled(entry, {})
+        if not entry.url:
             _no_headers(headers)
-            environment = {**os.environ, **_texts(entry.get("env"))}
-            words, cwd = [entry["command"], *_listed(entry.get("args"))], entry.get("cwd")
-            child = StdioServer(
-                *map(_text, words), env=environment, cwd=None if cwd is None else _text(cwd), on_stderr=stderr
-            )
+            environment, cwd = {**os.environ, **entry.env}, at_home(entry.cwd) if entry.cwd else None
+            child = StdioServer(entry.command, *entry.args, env=environment, cwd=cwd, on_stderr=stderr)
             child.name = one_line(name)
             return child
-        url = next(_text(entry[key]) for key in _URL_KEYS if key in entry)
-        fields = {**_texts(entry.get("headers")), **dict(_header(each) for each in headers)}
-        own = any(field.lower() == "authorization" for field in fields) or "@" in urlsplit(url).netloc
-        return HTTPServer(url, headers=fields, auth=None if own else KeptLogin(name))
-    except StopIteration:
-        raise Stop(USAGE, f"{name} has neither `command` nor `url`") from None
+        fields = {**entry.headers, **dict(_header(each) for each in headers)}
+        own = any(field.lower() == "authorization" for field in fields) or "@" in urlsplit(entry.url).netloc
+        return HTTPServer(
+            entry.url, headers=fields, auth=None if own else KeptLogin(f"splice login {shlex.quote(name)}")
+        )
     except (TypeError, ValueError) as error:
         raise Stop(USAGE, f"{name}: {error}") from error
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"{json.dumps(value)} should be text")
-    return value
-
-
-def _listed(value: Any) -> list[str]:
-    if value is not None and not isinstance(value, list):
-        raise TypeError(f"{json.dumps(value)} should be a list of texts")
-    return cast("list[str]", value or [])
-
-
-def _texts(value: Any) -> dict[str, str]:
-    if value is None:
-        return {}
-    if not isinstance(value, dict):
-        raise TypeError(f"{json.dumps(value)} should be an object of texts")
-    return {name: _text(each) for name, each in cast("dict[str, Any]", value).items()}
 
 
 def _header(text: str) -> tuple[str, str]:

@@ -1,6 +1,7 @@
-"""What `splice login` kept, used by every command that connects to a URL. None of them asks the user to log in."""
+"""What `splice login` kept, used by the host and by each command that connects to a URL. None of them asks the user."""
 
 import shlex
+from collections.abc import Callable
 from typing import ClassVar
 
 from splice.auth.errors import AuthorizationFailed
@@ -12,16 +13,28 @@ from splice.auth.login.steps import Flow
 
 
 class KeptLogin:
-    """Authorizes by what is kept, and refreshes that; says what to do when that is not enough."""
+    """Authorizes by what is kept, and refreshes that; says what to do when that is not enough.
+
+    `command` is what the user may type to log in; `on_needed` is called whenever that has to be done.
+    """
 
     interactive: ClassVar[bool] = False
 
-    def __init__(self, target: str) -> None:
+    def __init__(self, command: str, on_needed: Callable[[], None] | None = None) -> None:
         self.tokens = FileTokens()
-        self._command = f"splice login {shlex.quote(target)}"
+        self._on_needed = on_needed
+        self._command = command
 
     def obtain(self, request: Needed, kept: Kept) -> Flow[Kept]:
         """Refresh a login. Raises `AuthorizationFailed` when there is none, and when the user has to be asked."""
+        try:
+            return (yield from self._obtain(request, kept))
+        except AuthorizationFailed:
+            if self._on_needed is not None:
+                self._on_needed()
+            raise
+
+    def _obtain(self, request: Needed, kept: Kept) -> Flow[Kept]:
         if kept.grant is None:
             how = f"`{self._command}` does that, or give a token as --header 'Authorization: Bearer ...'"
             raise AuthorizationFailed(f"it wants a login: {how}", status=request.status)

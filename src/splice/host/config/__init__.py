@@ -1,0 +1,1 @@
+"""Configuration files: the servers that a person, or a project, wants to use."""

@@ -1,0 +1,151 @@
+"""An entry: one server as it is configured, and all that a person should see before it is started.
+
+Variables in it are not expanded: what is shown, compared and kept holds `${API_KEY}`, never the key.
+"""
+
+import hashlib
+import re
+import shlex
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+from msgspec import Struct
+
+from splice.host.text import one_line
+
+Scope: TypeAlias = Literal["project", "user", "given"]
+"""``project``: from a file that came with a folder, so a stranger may have written it. ``user``: from a file of the
+user's. ``given``: named on the command line, or by a program."""
+
+Transport: TypeAlias = Literal["stdio", "http", "sse", "memory"]
+
+_VARIABLE = re.compile(r"(?<!\$)\$\{(?:env:)?([A-Za-z_]\w*)(?::-[^}]*)?\}|(?<!\$)\$\{(input:[^}]*)\}")
+_PASSWORD = re.compile(r"^(\w+://[^/?#@:]*:)(?!\$\{)[^/?#@]*@")
+_KEY = re.compile(r"([?&][^=&#]*(?:key|token|secret|pass|auth|sig)[^=&#]*=)(?!\$\{)[^&#]+", re.IGNORECASE)
+"""Secrets in a URL, unless they are variables."""
+
+_SPECIAL = {"workspaceFolder", "workspaceFolderBasename", "userHome", "pathSeparator"}
+
+
+class SamplingLimits(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
+    """What a server may let a model do. Zero and nothing mean: the host's own limits."""
+
+    models: tuple[str, ...] = ()
+    max_tokens: int = 0
+    per_minute: int = 0
+
+
+class ToolFilter(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which tools are wanted, by patterns such as `get_*`."""
+
+    include: tuple[str, ...] | None = None
+    exclude: tuple[str, ...] = ()
+
+
+class Options(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
+    """The block `x-splice` of an entry."""
+
+    protocol: Literal["auto", "modern", "legacy"] = "auto"
+    roots: tuple[str, ...] | None = None
+    """Folders it is told of, instead of those that all servers are told of."""
+    sampling: SamplingLimits | bool = True
+    """False: it is told that there is no model."""
+    elicitation: Literal["url", "form", "off"] = "url"
+    """``url``: by forms and by addresses to visit."""
+    tools: ToolFilter = ToolFilter()
+    timeout: float = 60.0
+    """Seconds for its start, and for each request."""
+    startup: Literal["lazy", "eager"] = "lazy"
+    log_level: Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] = "info"
+    trust_annotations: bool = False
+    """Believe what it says of its tools. Never taken from a project's file."""
+
+
+class LoginFacts(Struct, frozen=True):
+    """What the entry says for logging in with OAuth."""
+
+    client_id: str = ""
+    client_secret: str = ""
+    scopes: tuple[str, ...] = ()
+    port: int = 0
+    """Where the browser comes back to; 0: any."""
+
+
+class Entry(Struct, frozen=True, kw_only=True):
+    """One server, as configured."""
+
+    name: str
+    """What the host calls it. A slash of the file's key is a dot here, since ids have slashes of their own."""
+    key: str = ""
+    """What the file calls it."""
+    scope: Scope = "given"
+    source: Path | None = None
+    """The file that names it."""
+    folder: Path | None = None
+    """The folder that it works in unless `cwd` says otherwise; of a project, that of the project."""
+    is_local: bool = False
+    """It is the user's own for this one folder, and goes before the project's."""
+    transport: Transport = "stdio"
+    command: str = ""
+    args: tuple[str, ...] = ()
+    env: dict[str, str] = {}
+    env_file: str = ""
+    cwd: str = ""
+    url: str = ""
+    headers: dict[str, str] = {}
+    login: LoginFacts = LoginFacts()
+    disabled: bool = False
+    options: Options = Options()
+    problem: str = ""
+    """Why it cannot be used; the others can."""
+    ignored: tuple[str, ...] = ()
+    """What its file wants and the host does not do."""
+
+    @property
+    def runs(self) -> str:
+        """The exact command line, or the URL."""
+        return self.words[0] if self.url else shlex.join(self.words)
+
+    @property
+    def words(self) -> list[str]:
+        """The command word by word, or the URL alone, without the passwords and keys that stand in it."""
+        if self.url:
+            return [_KEY.sub(r"\1***", _PASSWORD.sub(r"\1***@", self.url))]
+        return [self.command, *self.args] if self.command else []
+
+    @property
+    def variables(self) -> list[str]:
+        """Names of what it gets in its environment, or of its headers, each with the secrets of the user's it takes."""
+        told = [_named(name, value) for name, value in sorted({**self.env, **self.headers}.items())]
+        if self.env_file:
+            told.append(f"all of {one_line(self.env_file)}")
+        return told
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 over all that decides what is run, or where to it is sent what."""
+        shown: list[Any] = [
+            self.url or self.words,
+            self.cwd,
+            sorted(self.env.items()),
+            self.env_file,
+            sorted(self.headers.items()),
+        ]
+        return hashlib.sha256(msgspec.json.encode(shown)).hexdigest()
+
+    @property
+    def needs_trust(self) -> bool:
+        """A stranger may have written it."""
+        return self.scope == "project"
+
+
+def variables_in(text: str) -> list[str]:
+    """Name the variables of the user's environment, and the inputs, that a text takes; each once."""
+    found = (match[1] or match[2] for match in _VARIABLE.finditer(text))
+    return list(dict.fromkeys(name for name in found if name not in _SPECIAL))
+
+
+def _named(name: str, value: str) -> str:
+    taken = variables_in(value)
+    return one_line(f"{name} (from {', '.join(taken)})" if taken else name)
