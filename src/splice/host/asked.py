@@ -154,6 +154,8 @@ class Decision(Struct, frozen=True, tag="decision", tag_field="type", omit_defau
     """Why denied: the model is told."""
     arguments: Json = None
     """The user's own arguments instead."""
+    is_for_equal: bool = False
+    """Answers all calls that wait and are equal: the same tool with the same arguments."""
 
 
 class Filled(Struct, frozen=True, tag="filled", tag_field="type", omit_defaults=True):

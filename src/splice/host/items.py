@@ -54,6 +54,10 @@ class Server(Item, frozen=True, tag="server"):
     capabilities: list[str] = []
     """What it offers: ``tools.listChanged``."""
     instructions: str = ""
+    held_instructions: list["Change"] | None = None
+    """They changed since the user last saw them, so: how, and the model has the old ones until the user accepts."""
+    findings: list["Finding"] = []
+    """Something in the instructions that a person should look at."""
     last_words: list[str] = []
     """The end of its stderr when it crashed or failed."""
     since: float = 0.0
@@ -102,6 +106,8 @@ class Tool(Item, frozen=True, tag="tool"):
     findings: list[Finding] = []
     held: list[Change] | None = None
     """It changed since the user last saw it, so: these parts, and the model does not get it until the user accepts."""
+    is_new: bool = False
+    """The user has not looked at it since it came."""
     resembles: str = ""
     """A new tool that looks like this one, which is gone: renamed?"""
     fingerprint: str = ""
@@ -213,6 +219,8 @@ class Block(Struct, frozen=True, omit_defaults=True):
     """Base64, of images and audio up to a bound."""
     mime_type: str = ""
     bytes: int = 0
+    cut: int = 0
+    """How many more characters the text has than are here."""
 
 
 class Call(Item, frozen=True, tag="call"):
@@ -266,11 +274,15 @@ class Rule(Item, frozen=True, tag="rule"):
 
     effect: Literal["allow", "ask", "deny"]
     what: str
-    """``travel/bookTrip``, ``travel/*``, ``sampling travel``."""
+    """``travel/bookTrip``, ``travel/*``, ``sampling travel``, ``reads travel``: its tools that only read."""
     scope: Literal["chat", "always"]
     made: float
     uses: int = 0
     used: float = 0.0
+    chat: str = ""
+    """The chat that it holds in; empty: all of them."""
+    void: str = ""
+    """Why it no longer counts: ``the definition changed``."""
 
 
 class Root(Item, frozen=True, tag="root"):

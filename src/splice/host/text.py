@@ -4,6 +4,7 @@ What a server says may hold escape sequences that rewrite the screen, and charac
 reading or cannot be seen. They are written out instead (`\x1b`, `\u202e`).
 """
 
+import re
 import unicodedata
 from collections.abc import Iterable
 from typing import Any
@@ -15,6 +16,9 @@ _ALLOWED = "\n\t\u200c\u200d"
 
 _UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 """Unicode categories: controls, formats (bidi among them), lone surrogates, line and paragraph separators."""
+
+_BLANK = re.compile("[\u115f\u1160\u2800\u3164\uffa0\u180b-\u180f\U000e0100-\U000e01ef]")
+"""Letters that are drawn as nothing, and selectors that can carry hidden text."""
 
 
 def safe(text: str) -> str:
@@ -28,6 +32,11 @@ def safe(text: str) -> str:
 def one_line(text: str) -> str:
     """Make text safe and one line of it, for names and headings."""
     return " ".join(safe(text).split())
+
+
+def unseen(text: str) -> int:
+    """Count the characters that a reader could not see, or a terminal would obey."""
+    return 0 if text.isascii() and text.isprintable() else sum(map(_is_unsafe, text.replace("\r\n", "\n")))
 
 
 def listed(message: str, known: Iterable[str]) -> str:
@@ -48,7 +57,7 @@ def size(count: int) -> str:
 
 
 def _is_unsafe(character: str) -> bool:
-    return character not in _ALLOWED and unicodedata.category(character) in _UNSEEN
+    return (character not in _ALLOWED and unicodedata.category(character) in _UNSEEN) or bool(_BLANK.match(character))
 
 
 def _written_out(character: str) -> str:
