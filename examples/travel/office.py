@@ -159,7 +159,7 @@ def add_calendar(server: Server) -> None:
         ctx: Context[Office],
         minDays: Annotated[int, Meta(ge=1, le=366, description="How many days in a row are needed")] = 1,
     ) -> list[FreeDates]:
-        """List the days from startDate to endDate on which nothing is planned, as runs of days."""
+        """List the days in the calendar, from startDate to endDate, on which nothing is planned, as runs of days."""
         if not 0 <= (endDate - startDate).days < MAX_FREE_DAYS:
             raise ToolError(f"endDate is not before startDate, and at most {MAX_FREE_DAYS} days are looked through.")
         runs = ((a, b, (b - a).days + 1) for a, b in ctx.lifespan.calendar.free(startDate, endDate))
