@@ -47,7 +47,13 @@ ONLY_HERE = {
     "jsonschema_rs": {"schema/validate.py"},
     "cryptography": {"rules/seal.py"},
     "psycopg": {f"servers/postgres/{name}.py" for name in ("database", "loading", "session")},
-    "sqlite3": {"stores/sqlite.py", "servers/sqlite/database.py", "servers/sqlite/gate.py", "servers/sqlite/watch.py"},
+    "sqlite3": {
+        "host/history.py",
+        "stores/sqlite.py",
+        "servers/sqlite/database.py",
+        "servers/sqlite/gate.py",
+        "servers/sqlite/watch.py",
+    },
 }
 """Heavy libraries, and the modules that are their only door."""
 

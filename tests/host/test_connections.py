@@ -53,7 +53,7 @@ class Recorder:
         self.told.append(("sample", server, params.max_tokens))
         return CreateMessageResult(role="assistant", content=TextContent(text="said"), model="m", stop_reason="endTurn")
 
-    def roots(self, server: str) -> list[Root]:
+    async def roots(self, server: str) -> list[Root]:
         return [Root(uri=f"file:///for/{server}")]
 
     def heard(self, server: str, manifest: Manifest) -> None:

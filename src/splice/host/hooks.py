@@ -26,7 +26,7 @@ class Hooks(Protocol):
         """Let a model go on with messages; None: the user does not want it."""
         ...
 
-    def roots(self, server: str) -> list[Root]:
+    async def roots(self, server: str) -> list[Root]:
         """List the folders that a server is told of."""
         ...
 

@@ -48,6 +48,8 @@ def listed(message: str, known: Iterable[str]) -> str:
 def as_json(value: Any) -> str:
     """Write a value as JSON for people and programs: indented, and safe on a terminal without losing anything."""
     text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+    if text.isascii() and "\x7f" not in text:  # the other controls are escaped by JSON itself
+        return text
     return "".join(_escaped(each) if _is_unsafe(each) else each for each in text)
 
 

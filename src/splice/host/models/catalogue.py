@@ -110,6 +110,20 @@ class Catalogue:
         """The ids of all models that are offered."""
         return list(self._offers)
 
+    @property
+    def made(self) -> list[Model]:
+        """The models that were made so far."""
+        return list(self._made.values())
+
+    def add(self, model: Model) -> None:
+        """Offer a model that a program made."""
+        item = items.Model(
+            id=f"model:{model.id}", label=model.label, is_ai=model.is_ai, provider=model.provider, where=model.where,
+            window=model.window,
+        )  # fmt: skip
+        self._offers[model.id], self._made[model.id] = _Offer(item=item, place=""), model
+        self._show()
+
     def choose(self, id: str) -> None:
         """Choose a model. Raises `ModelFailed` when there is none of this id."""
         self._offer(id)

@@ -1,0 +1,142 @@
+"""One turn where nobody watches: the rules decide, prepared answers answer, and everything is told as lines of JSON.
+
+Nothing waits for a person. What would be asked is denied with a reason, and the run then ends with a status of its own,
+so that no script takes it for done. Servers that cannot be used are told of, and hide no others.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+import msgspec
+
+from splice.host import items
+from splice.host.asked import Json
+from splice.host.failing import HostError
+from splice.host.host import Host
+from splice.host.permissions import Effect
+
+DONE, FAILED, UNANSWERED = 0, 1, 4
+"""Exit statuses: the turn came to its end; it did not; something was denied because nobody was there to answer."""
+
+TURN_SECONDS = 3_600.0
+"""How long a turn may take in all, unless the caller says otherwise."""
+
+_SHOWN = (items.Message, items.Call, items.Server, items.Notice)
+
+
+async def run(
+    host: Host,
+    prompt: str,
+    allow: Sequence[str] = (),
+    deny: Sequence[str] = (),
+    output: Callable[[str], object] | None = None,
+    *,
+    seconds: float = TURN_SECONDS,
+) -> int:
+    """Say a prompt, wait for the end of the turn, and return the exit status. The host has to be open and headless.
+
+    `allow` and `deny` are rules for this run, such as ``travel/*``. `output` gets the lines, one JSON object each: the
+    items of messages, calls, servers and notices as they become final, and at last ``{"kind": "end", ...}``.
+    Raises `HostError` for rules and hosts that cannot be used.
+    """
+    if not host.is_headless:
+        raise HostError("A host that runs by itself is opened with policy='headless'")
+    _grant(host, "allow", allow)
+    _grant(host, "deny", deny)
+    told = _Told(output or (lambda _line: None))
+    watching = asyncio.get_running_loop().create_task(_watch(host, told))
+    try:
+        status, why = await _turn(host, prompt, seconds)
+    finally:
+        watching.cancel()
+        with suppress(asyncio.CancelledError):
+            await watching
+    for item in _final(host):
+        told.item(item)
+    told.line({"kind": "end", "status": status, "why": why, "text": _text(host), "unusable": _unusable(host)})
+    return status
+
+
+async def _turn(host: Host, prompt: str, seconds: float) -> tuple[int, str]:
+    """Take the turn. Returns the status, and why it is not 0."""
+    try:
+        await host.say(prompt)
+        async with asyncio.timeout(seconds):
+            last = await host.wait()
+    except TimeoutError:
+        await host.stop()
+        return FAILED, f"the turn did not end within {seconds:g} s"
+    except HostError as error:
+        return FAILED, str(error)
+    denied = [each for each in host.board.all(items.Call) if each.state == "denied" and each.turn == host.chat.turn]
+    refusals = [
+        *(host.answers.refusals if host.answers else ()),
+        *(f"{each.server}/{each.tool}: {each.word}" for each in denied),
+    ]
+    if refusals:
+        return UNANSWERED, "; ".join(refusals)
+    return (DONE, "") if last.role == "model" and not last.stop else (FAILED, last.stop or last.text)
+
+
+def _grant(host: Host, effect: Effect, rules: Sequence[str]) -> None:
+    for rule in rules:
+        try:
+            host.permissions.grant(effect, rule, chat="")
+        except ValueError as error:
+            raise HostError(f"The rule {rule!r} cannot be used: {error}") from error
+
+
+class _Told:
+    """The lines that were told, each item once in each form."""
+
+    def __init__(self, output: Callable[[str], object]) -> None:
+        self._output = output
+        self._known: dict[str, items.Item] = {}
+
+    def item(self, item: items.Item) -> None:
+        """Tell an item, unless it was told like this."""
+        if self._known.get(item.id) != item:
+            self._known[item.id] = item
+            self._output(msgspec.json.encode(item).decode())
+
+    def line(self, value: Json) -> None:
+        """Tell something else."""
+        self._output(msgspec.json.encode(value).decode())
+
+
+async def _watch(host: Host, told: _Told) -> None:
+    """Tell what has become final, as it does."""
+    async for _ in host.board.watch(host.board.number):
+        for item in _final(host):
+            told.item(item)
+
+
+def _final(host: Host) -> list[items.Item]:
+    """List what no longer changes by itself, in the order in which it came."""
+    found: list[items.Item] = []
+    for kind in _SHOWN:
+        found += [each for each in host.board.all(kind) if _is_final(each)]
+    return found
+
+
+def _is_final(item: items.Item) -> bool:
+    match item:
+        case items.Message():
+            return item.is_done
+        case items.Call():
+            return item.state not in ("waiting", "queued", "running")
+        case items.Server():
+            return item.state not in ("asleep", "starting")
+        case _:
+            return True
+
+
+def _text(host: Host) -> str:
+    said = [each for each in host.board.all(items.Message) if each.role == "model" and each.turn == host.chat.turn]
+    return max(said, key=lambda each: int(each.id.rpartition(":")[2])).text if said else ""
+
+
+def _unusable(host: Host) -> dict[str, str]:
+    states = ("failed", "crashed", "login", "untrusted", "starting")
+    return {each.name: each.word or each.state for each in host.board.all(items.Server) if each.state in states}

@@ -1,0 +1,55 @@
+"""The host: many servers, one conversation, and a person in control.
+
+    async with Host.from_config(".mcp.json") as host:
+        await host.say("Plan a trip to Barcelona")
+        message = await host.wait()
+
+A face shows `host.board`, gives these commands, and answers the questions that stand on the board.
+"""
+
+from pathlib import Path
+from typing import Self, Unpack
+
+from splice.host.chats import Chats
+from splice.host.choices import Choices
+from splice.host.config.entries import Scope
+from splice.host.config.reading import gathered, read, standard_files
+from splice.host.failing import HostError
+from splice.host.options import HostOptions
+from splice.host.places import Places, places
+from splice.host.reading import Reading
+from splice.host.serving import Serving
+
+__all__ = ["Host", "HostError", "HostOptions"]
+
+
+class Host(Chats, Serving, Reading, Choices):
+    """All commands. They are for one event loop; each raises `HostError` with a sentence for the user."""
+
+    async def __aenter__(self) -> Self:
+        """Open the host with a new chat. No server is started. Raises `HostError` if its files cannot be used."""
+        await self.open()
+        await self.new_chat()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    @classmethod
+    def from_config(cls, *paths: str | Path, **options: Unpack[HostOptions]) -> Self:
+        """Make a host for the servers of these files; without any, of the project's and the user's own.
+
+        Files are read now, and no server is started. One that cannot be read is said on the board, and hides no other.
+        Raises `HostError` for options that cannot be used.
+        """
+        cwd = Path(options.get("cwd") or Path.cwd()).absolute()
+        home = options.get("home")
+        kept = places() if home is None else Places.under(Path(home).expanduser().absolute())
+        named: list[tuple[Path, Scope]] = [(cwd / path, _scope(cwd / path, cwd)) for path in paths]
+        configured = gathered(read(path, scope, cwd=cwd) for path, scope in named or standard_files(cwd, kept))
+        return cls(configured, options)
+
+
+def _scope(path: Path, cwd: Path) -> Scope:
+    """Tell whose a file is. The project's own may be a stranger's, even when the user names it."""
+    return "project" if path.resolve().parent == cwd.resolve() and path.name == ".mcp.json" else "given"
