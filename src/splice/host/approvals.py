@@ -21,6 +21,7 @@ from splice.host.asked import Approval, By, Decision, Json
 from splice.host.board import Board
 from splice.host.forms import check
 from splice.host.items import Call, Step, Tool
+from splice.host.offering import GOES_OUTSIDE
 from splice.host.permissions import server_of, tool_of
 from splice.host.policy import Policy, Proposed, Taint, Verdict
 from splice.host.questions import HOST, Questions
@@ -260,7 +261,7 @@ def _loud(tool: Tool, tainting: Taint) -> str:
         said.append(NOT_SAID)
     elif not tool.reads_only:
         said += [DELETES] if tool.may_delete and "may delete" in tool.claims else []
-        said += [LEAVES] if tool.goes_outside and "goes outside" in tool.claims else []
+        said += [LEAVES] if GOES_OUTSIDE in tool.claims else []
     return " ".join(said)
 
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from msgspec import Struct
 from msgspec.structs import replace
 
-from splice import Client, MCPError
+from splice import MCPError
 from splice.host import meter
 from splice.host.board import Board
 from splice.host.connections import Connections, Unavailable
@@ -39,8 +39,8 @@ class Attachments:
     def __init__(self, board: Board, connections: Connections) -> None:
         self._board, self._connections = board, connections
         self._taken: dict[tuple[str, str], _Taken] = {}
-        self._watched: dict[tuple[str, str], Client] = {}
-        """Which client asked to be told of a change: one that was started again has to ask anew."""
+        self._watched: set[tuple[str, str]] = set()
+        """Of which changes the host wants to be told."""
 
     async def attach(self, server: str, uri: str) -> Attached:
         """Read a resource, and show it as attached. One that is attached is read anew. Raises `HostError`."""
@@ -110,12 +110,13 @@ class Attachments:
     async def _watch(self, server: str, uri: str) -> None:
         """Ask the server to tell when the resource changes, if it can."""
         with suppress(MCPError, Unavailable):
-            client = await self._connections[server].client()
+            connection = self._connections[server]
+            client = await connection.client()
             resources = client.capabilities.resources
-            is_watched = self._watched.get((server, uri)) is client
-            self._watched[server, uri] = client
+            is_watched = (server, uri) in self._watched
+            self._watched.add((server, uri))
             if resources is not None and resources.subscribe and not is_watched:
-                await client.subscribe(uri)
+                await connection.subscriptions.add(client, uri)
 
     def _show(self) -> None:
         self._board.put(Context(id="context:now", attached=[each.shown for each in self._taken.values()]))

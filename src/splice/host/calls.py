@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Raw
 from msgspec.structs import replace
 
-from splice import MCPError
+from splice import MCPError, TransportError
 from splice.host import items
 from splice.host.asked import Json
 from splice.host.budget import Budget
@@ -21,6 +21,7 @@ from splice.host.conversation import Conversation
 from splice.host.discovery import BadUse, unwrap
 from splice.host.hooks import Unavailable
 from splice.host.models.base import Use
+from splice.host.offering import GOES_OUTSIDE
 from splice.host.own import OwnTools
 from splice.host.parts import Parts
 from splice.host.policy import Taint
@@ -99,16 +100,17 @@ class Calls:
             shown.put(tool=name, arguments=arguments)
             shown.run()
             given = await self._own.call(name, arguments, shown.id)
-            goes_outside = bool(given.server)
+            is_untrusted = may_be_reviewed = bool(given.server)
         else:
             found = self._found(name)
             result = await self._of_server(shown, found, arguments)
             given = self._parts.results.give(found.server, result, found.tool.output_schema)
-            goes_outside = found.item.goes_outside
-        if goes_outside:
+            # What says nothing counts as inside: else no permission would last longer than the first result of a turn.
+            is_untrusted, may_be_reviewed = GOES_OUTSIDE in found.item.claims, found.item.goes_outside
+        if is_untrusted:
             self._taint.add(given.server)
-        shown.result(given, is_untrusted=goes_outside)
-        if goes_outside and self._parts.settings["reviews_results"]:
+        shown.result(given, is_untrusted=is_untrusted)
+        if may_be_reviewed and self._parts.settings["reviews_results"]:
             given = await self._reviewed(shown, given)
         shown.end("failed" if given.is_error else "done")
         return given.content, given.is_error
@@ -149,11 +151,16 @@ class Calls:
         if approved.arguments != arguments:
             shown.put(arguments=approved.arguments, asked_arguments=arguments)
         shown.run()
-        client = await self._parts.connections[found.server].client()
+        connection = self._parts.connections[found.server]
+        client = await connection.client()
         seconds: float = self._parts.settings["call_seconds"]
         # Not `call_tool`: it raises for a structured result that is not as declared, which here is shown with a note.
         params = CallToolParams(name=item.name, arguments=Raw(msgspec.json.encode(approved.arguments)))
-        return await client.request(TOOLS_CALL, params, progress=shown.progress, timeout=seconds)
+        try:
+            return await client.request(TOOLS_CALL, params, progress=shown.progress, timeout=seconds)
+        except TransportError:
+            connection.suspect()  # behind a URL nothing else tells that a server is gone
+            raise
 
 
 def _undone(error: BaseException) -> NotDone:

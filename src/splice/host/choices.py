@@ -9,6 +9,7 @@ from splice.host.engine import Engine
 from splice.host.failing import HostError
 from splice.host.items import Rule
 from splice.host.models.base import ModelFailed
+from splice.host.permissions import Effect
 from splice.host.places import keep, private
 from splice.host.settings import SettingWrong
 from splice.host.text import one_line
@@ -37,6 +38,18 @@ class Choices(Engine):
             await self.services.elicitation.open(question)
         except WrongAnswer as error:
             raise HostError(str(error)) from error
+
+    def grant(self, effect: Effect, what: str) -> str:
+        """Make a lasting rule, about what `splice.host.permissions` says: ``travel/*``, ``reads travel``.
+
+        Returns its id.
+        """
+        try:
+            rule = self.permissions.grant(effect, what)
+        except (ValueError, OSError) as error:
+            raise HostError(f"The rule cannot be made: {error}") from error
+        self.activity.record("rule", rule=rule.id, what=what, effect=effect)
+        return rule.id
 
     def revoke(self, rule: str) -> None:
         """Take a lasting permission back."""

@@ -23,7 +23,7 @@ COMMANDS = (
     *("start_server", "stop_server", "restart_server", "log_in", "switch_server", "add_server", "remove_server"),
     *("output", "switch_tool", "accept_tool"),
     *("resources", "read", "complete", "attach", "detach", "refresh", "preview"),
-    *("revoke", "restore", "add_root", "remove_root", "choose_model", "find_models", "set"),
+    *("grant", "revoke", "restore", "add_root", "remove_root", "choose_model", "find_models", "set"),
 )
 
 MAX_BYTES = 8_000_000

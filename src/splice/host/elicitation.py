@@ -47,7 +47,7 @@ class Elicitation:
         self._board = board
         self._questions = questions
         self._opens = opens
-        self._known = known
+        self.known = known
 
     async def elicit(self, server: str, params: ElicitParams, *, calls: Sequence[str] = ()) -> ElicitResult:
         """Let the user answer; `calls` are the ids of the server's calls under way.
@@ -89,7 +89,7 @@ class Elicitation:
     def _visit(self, server: str, url: str, message: str, call: str) -> Visit:
         if len(url) > MAX_URL or not may_open(url):
             raise InvalidParams("Invalid params: `url` is not the address of a page: http or https, a host, no spaces")
-        warnings = list(warnings_about(url, self._known(server)))
+        warnings = list(warnings_about(url, self.known(server)))
         return Visit(message, url, host_of(url), warnings, call)
 
 

@@ -6,7 +6,7 @@ Opening reads files. It starts no server, and asks no model.
 import asyncio
 import os
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from splice import Client, MCPError
 from splice.host import items
 from splice.host.activity import Activity
+from splice.host.addresses import host_of
 from splice.host.approvals import Approvals
 from splice.host.around import Around
 from splice.host.asked import Filled, Form
@@ -36,7 +37,7 @@ from splice.host.models.base import Model, ModelFailed
 from splice.host.models.catalogue import Catalogue
 from splice.host.options import HostOptions
 from splice.host.parts import Parts
-from splice.host.permissions import Permissions
+from splice.host.permissions import Permissions, reads_of
 from splice.host.pins import Pins
 from splice.host.places import Places, places
 from splice.host.policy import Policy
@@ -114,6 +115,7 @@ class Engine:
         self.attachments = Attachments(board, self.parts.connections)
         self.services.on_start = self._started
         self.services.on_update = self.attachments.updated
+        self.services.elicitation.known = lambda _server: self._hosts()
         around = Around(self.catalogue, self.parts.connections, lambda: self.chat, self.services.record)
         self._samplings = Samplings(board, self.questions, policy, around)
         self.services.sample_for = self._sample
@@ -143,9 +145,16 @@ class Engine:
         """Tell a server that runs that its folders changed."""
         client = self.parts.connections[server].running if server in self.parts.connections else None
         if client is not None:
-            task = asyncio.get_running_loop().create_task(_told_of_roots(client))
-            self._telling.add(task)
-            task.add_done_callback(self._telling.discard)
+            self._in_background(_told_of_roots(client))
+
+    def _in_background(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._telling.add(task)
+        task.add_done_callback(self._telling.discard)
+
+    def _hosts(self) -> list[str]:
+        """List the hosts of the servers that are configured: others may imitate them."""
+        return [host_of(each.entry.url) for each in self.parts.connections if each.entry.url]
 
     def _identity(self, server: str) -> str:
         """Tell which server has a name now; permissions are for that one."""
@@ -180,6 +189,7 @@ class Engine:
             raise HostError(str(error)) from error
         try:
             self._begin()
+            self._in_background(self.parts.connections.start_eager())
         except BaseException:
             self.history.close()
             self.activity.close()
@@ -259,6 +269,8 @@ class Engine:
         self._fingerprints[entry.name] = entry.fingerprint
         self.parts.registry.configure(entry.name, Wanted(entry.fingerprint, tools.include, tools.exclude))
         self.parts.connections.add(entry, target=target)
+        if entry.options.trust_annotations:
+            self.permissions.grant("allow", reads_of(entry.name), chat="")
 
     def _hide_values(self, entry: Entry) -> None:
         """Keep the values of environments and headers out of the log, and those that variables stand for."""

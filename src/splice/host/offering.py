@@ -18,6 +18,9 @@ _TEXTS = ("description", "title", "$comment")
 """Members of a schema that may be cut: no value depends on them."""
 _BYTES_PER_TOKEN = 4
 
+GOES_OUTSIDE = "goes outside"
+"""The claim of a tool whose results hold text from outside."""
+
 
 def tokens(tool: Tool) -> int:
     """Estimate what a definition takes of a model's window."""
@@ -102,7 +105,7 @@ def _claims(tool: Tool) -> Iterator[str]:
     if hints.idempotent_hint:
         yield "repeatable"
     if hints.open_world_hint is not None:
-        yield "goes outside" if hints.open_world_hint else "stays inside"
+        yield GOES_OUTSIDE if hints.open_world_hint else "stays inside"
 
 
 def _clean(value: Any, member: str = "") -> Any:

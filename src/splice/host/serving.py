@@ -9,6 +9,7 @@ from splice.host.config.reading import entry_of
 from splice.host.engine import Engine
 from splice.host.failing import HostError
 from splice.host.hooks import Unavailable
+from splice.host.items import Tool
 from splice.host.output import Line
 from splice.host.places import private
 
@@ -86,8 +87,16 @@ class Serving(Engine):
         self.activity.record("tool", tool=id, is_on=on)
 
     def accept_tool(self, id: str) -> None:
-        """Accept the definition of a tool as it is now."""
+        """Accept the definition of a tool, or of a server with all its tools, as it is now.
+
+        What was allowed for the definition before does not count for this one.
+        """
+        held = [
+            tool for tool in self.board.all(Tool) if tool.held is not None and id in (tool.id, f"server:{tool.server}")
+        ]
         try:
+            for tool in held:
+                self.permissions.void(tool.server, tool.name)
             self.parts.registry.accept(id)
         except (KeyError, OSError) as error:
             raise HostError(f"{id} cannot be accepted: {error}") from error

@@ -1,0 +1,80 @@
+"""Parts of the host that only count together: what one part learns, another one acts on."""
+
+from pathlib import Path
+
+from host.hosting import asked, call, calls, hosting, run, until
+from splice import Server
+from splice.host.asked import Approval, Decision
+from splice.host.items import Rule, Tool
+from splice.types import ToolAnnotations
+
+
+def shop(about: str, goes_outside: bool | None = None) -> Server:
+    server = Server("shop")
+    server.add_tool(
+        lambda item: f"{item} ordered",
+        name="order",
+        description=about,
+        annotations=ToolAnnotations(open_world_hint=goes_outside),
+    )
+    return server
+
+
+def test_always_ends_with_the_definition_that_it_was_given_for(tmp_path: Path) -> None:
+    """Accepting a definition that changed is not allowing it."""
+
+    async def first() -> None:
+        turns = {"call": [call("shop__order", item="tea")]}, {"say": "done"}
+        async with hosting(tmp_path, {"shop": shop("Order one thing.")}, *turns) as host:
+            await host.say("order")
+            (question,) = await asked(host, Approval)
+            host.answer(question.id, Decision("tool"), "program")
+            await host.wait()
+            assert [each.void for each in host.board.all(Rule)] == [""]
+
+    async def second() -> None:
+        turns = {"call": [call("shop__order", item="tea")]}, {"say": "done"}
+        async with hosting(tmp_path, {"shop": shop("Order one thing, and pay for it.")}, *turns) as host:
+            await host.start_server("shop")
+            tool = await until(host, Tool)
+            assert tool.held is not None
+            host.accept_tool(tool.id)
+            assert [each.held for each in host.board.all(Tool)] == [None]
+            assert [each.void for each in host.board.all(Rule)] == ["the definition changed"]
+            await host.say("order")
+            (question,) = await asked(host, Approval)
+            host.answer(question.id, Decision("deny"), "program")
+            await host.wait()
+            assert [each.state for each in calls(host)] == ["denied"]
+
+    run(first())
+    run(second())
+
+
+def test_what_is_always_allowed_is_asked_again_only_after_text_that_is_said_to_be_from_outside(tmp_path: Path) -> None:
+    async def once(goes_outside: bool | None) -> int:
+        """Call twice with a lasting permission, and count the questions."""
+        turns = [{"call": [call("shop__order", item="tea")]}, {"call": [call("shop__order", item="cup")]}]
+        server = shop("Order one thing.", goes_outside)
+        async with hosting(tmp_path / str(goes_outside), {"shop": server}, *turns, {"say": "done"}) as host:
+            host.grant("allow", "shop/order")
+            await host.say("order")
+            if goes_outside:
+                (question,) = await asked(host, Approval)
+                assert isinstance(question.asked, Approval)
+                assert question.asked.is_grave
+                host.answer(question.id, Decision("once"), "program")
+            await host.wait()
+            return sum("Asked" in step.what for each in calls(host) for step in each.trail)
+
+    assert run(once(None)) == 0
+    assert run(once(True)) == 1
+
+
+def test_hosts_of_configured_servers_are_known_to_those_who_may_imitate_them(tmp_path: Path) -> None:
+    async def known() -> list[str]:
+        servers = {"bank": "https://bank.example.com/mcp", "shop": shop("Order one thing.")}
+        async with hosting(tmp_path, servers) as host:
+            return list(host.services.elicitation.known("shop"))
+
+    assert run(known()) == ["bank.example.com"]
