@@ -115,7 +115,7 @@ class Engine:
         self.attachments = Attachments(board, self.parts.connections)
         self.services.on_start = self._started
         self.services.on_update = self.attachments.updated
-        self.services.elicitation.known = lambda _server: self._hosts()
+        self.services.elicitation.known = self._hosts
         around = Around(self.catalogue, self.parts.connections, lambda: self.chat, self.services.record)
         self._samplings = Samplings(board, self.questions, policy, around)
         self.services.sample_for = self._sample
@@ -152,7 +152,7 @@ class Engine:
         self._telling.add(task)
         task.add_done_callback(self._telling.discard)
 
-    def _hosts(self) -> list[str]:
+    def _hosts(self, _server: str) -> list[str]:
         """List the hosts of the servers that are configured: others may imitate them."""
         return [host_of(each.entry.url) for each in self.parts.connections if each.entry.url]
 

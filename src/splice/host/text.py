@@ -6,7 +6,8 @@ reading or cannot be seen. They are written out instead (`\x1b`, `\u202e`).
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 from typing import Any
 
 import msgspec
@@ -51,6 +52,12 @@ def as_json(value: Any) -> str:
     if text.isascii() and "\x7f" not in text:  # the other controls are escaped by JSON itself
         return text
     return "".join(_escaped(each) if _is_unsafe(each) else each for each in text)
+
+
+def parted(text: str) -> Iterator[tuple[str, bool]]:
+    """Part a text into what can be seen and what `safe` would write out: each part, and whether it is hidden."""
+    for is_hidden, part in groupby(text.replace("\r\n", "\n"), _is_unsafe):
+        yield "".join(part), is_hidden
 
 
 def size(count: int) -> str:

@@ -1,0 +1,214 @@
+"""The chat: what was said, the calls between, and the host's own lines, in the order of their numbers."""
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Static
+
+from splice.host.items import Call, Item, Message, Model, Prompt, Server
+from splice.host.terminal import drawn, words
+from splice.host.terminal.calls import CallRow, Group
+from splice.host.terminal.face import Face, Shows, face
+
+MOST = 400
+"""How many messages and calls are drawn; the chat begins with the newest of them."""
+
+
+class Said(Vertical, can_focus=True):
+    """A message, or a line of the host."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("y", "copy_message", "Copy", show=False)]
+
+    def __init__(self, message: Message) -> None:
+        super().__init__(classes=f"said -{message.role}")
+        self.message = message
+        self._who = Static(classes="who")
+        self._text = Static(classes="text")
+
+    def compose(self) -> ComposeResult:
+        """Make who said it, and the text."""
+        if self.message.role != "host":
+            yield self._who
+        yield self._text
+
+    def on_mount(self) -> None:
+        """Draw it."""
+        self.put(self.message)
+
+    def put(self, message: Message) -> None:
+        """Take the message as it is now."""
+        self.message = message
+        if self.is_attached:
+            face_ = face(self)
+            is_said = message.is_ai or message.role == "user" or words.says_no_ai(message.model)
+            no_ai = "" if is_said else f" {face_.glyphs.dot} no AI"
+            self._who.update(drawn.row(face_.line(words.speaker(message), "bold"), (no_ai, "$muted")))
+            self._text.update(drawn.rows(self._lines(face_)))
+
+    def _lines(self, face_: Face) -> list[Content]:
+        message = self.message
+        if message.role == "host":
+            server = face_.host.board.get(f"server:{message.server}", Server)
+            is_down = server is not None and server.state in ("crashed", "failed")
+            mark = drawn.row((face_.glyphs.failed, "$error"), " ") if is_down else Content()
+            return [drawn.row(mark, face_.text(message.text, "$muted"))]
+        lines = [face_.text(message.text)] if message.text else []
+        if message.attached:
+            names = f" {face_.glyphs.dot} ".join(each.name or each.uri for each in message.attached)
+            lines.append(drawn.row(("with  ", "$muted"), face_.line(names)))
+        if message.images:
+            lines.append(Content.styled(f"{len(message.images)} images", "$muted"))
+        if message.stop:
+            lines.append(face_.line(f"stopped: {message.stop}", "$wait"))
+        return lines
+
+    def action_copy_message(self) -> None:
+        """Copy it as it was written."""
+        face(self).copy_to_clipboard(self.message.text)
+        face(self).tell("Copied: the message.")
+
+
+class Start(Static):
+    """The empty chat: three things to type, and which model answers."""
+
+    def draw(self, face_: Face) -> None:
+        """Draw what there is now."""
+        board = face_.host.board
+        models = board.all(Model)
+        chosen = next((each for each in models if each.is_chosen), None)
+        found = next((each for each in models if each.is_found), None)
+        prompt = next(iter(board.all(Prompt)), None)
+        lines = [
+            drawn.row((face_.glyphs.splice, "bold $accent"), "  ", ("Splice", "bold")),
+            Content(),
+            Content("Chat with a model that uses your MCP servers. You see and allow all it does."),
+            Content(),
+        ]
+        if prompt is not None:
+            name = face_.line(f"/{prompt.name}", "bold $accent")
+            lines.append(drawn.row(drawn.fit(name, 17), face_.line(prompt.title or prompt.description, "$muted")))
+        lines.append(drawn.row(("@                ", "bold $accent"), ("give it a resource", "$muted")))
+        lines.append(drawn.row(("^P               ", "bold $accent"), ("everything else", "$muted")))
+        lines.append(Content())
+        if chosen is not None:
+            said = "answers." if chosen.is_ai else "follows rules; no AI runs."
+            lines.append(drawn.row(face_.line(chosen.label, "$muted"), (f" {said}", "$muted")))
+        if found is not None:
+            lines.append(drawn.row(("^P", "bold $accent"), " picks ", face_.line(f"{found.label}, {found.where}."), ""))
+        self.update(drawn.rows(lines))
+
+
+class Chat(VerticalScroll, Shows, can_focus=False):
+    """The open chat."""
+
+    def __init__(self) -> None:
+        super().__init__(id="chat")
+        self._shown: dict[str, Said | CallRow] = {}
+        self._items: dict[str, Message | Call] = {}
+        self._last = -1
+
+    def compose(self) -> ComposeResult:
+        """Begin with the empty chat."""
+        yield Start(id="start")
+
+    def follow(self, items: list[Item], gone: list[str], *, everything: bool) -> None:
+        """Show what changed, and stay at the end unless the user scrolled. Out of order, all is drawn anew."""
+        if self.max_scroll_y - self.scroll_y <= 1 and (everything or items):
+            self.to_end()
+        if everything:
+            self._items.clear()
+        removed = [self._items.pop(each) for each in gone if each in self._items]
+        fresh = [each for each in items if isinstance(each, Message | Call)]
+        self._items.update({each.id: each for each in fresh})
+        added = sorted((each for each in fresh if each.id not in self._shown), key=number)
+        if everything or removed or (added and number(added[0]) < self._last):
+            self._rebuild()
+        else:
+            for item in fresh:
+                if item.id in self._shown:
+                    self._put(item)
+            for item in added:
+                self._add(item)
+        self.call_after_refresh(self._look)
+        self.query_one(Start).display = not self._items
+        if not self._items:
+            self.query_one(Start).draw(face(self))
+
+    def _put(self, item: Message | Call) -> None:
+        match self._shown[item.id], item:
+            case CallRow() as row, Call() as call:
+                row.put(call)
+            case Said() as said, Message() as message:
+                said.put(message)
+            case _:
+                self._rebuild()
+
+    def _add(self, item: Message | Call) -> None:
+        self._last = number(item)
+        if isinstance(item, Message):
+            self._shown[item.id] = said = Said(item)
+            self.mount(said)
+            return
+        last = self.children[-1] if self.children else None
+        if not isinstance(last, Group):
+            last = Group(classes="calls")
+            self.mount(last)
+        row = CallRow(item)
+        self._shown[item.id] = row
+        last.mount(row)
+
+    def _rebuild(self) -> None:
+        for widget in list(self.children):
+            if not isinstance(widget, Start):
+                widget.remove()
+        self._shown.clear()
+        self._last = -1
+        parts: list[Widget] = []
+        for item in sorted(self._items.values(), key=number)[-MOST:]:
+            self._last = number(item)
+            if isinstance(item, Message):
+                self._shown[item.id] = said = Said(item)
+                parts.append(said)
+                continue
+            self._shown[item.id] = row = CallRow(item)
+            last = parts[-1] if parts else None
+            if isinstance(last, Group):
+                last.compose_add_child(row)
+            else:
+                group = Group(classes="calls")
+                group.compose_add_child(row)
+                parts.append(group)
+        self.mount(*parts)
+
+    def _look(self) -> None:
+        for group in self.query(Group):
+            group.look([row.call for row in group.children if isinstance(row, CallRow)])
+
+    def to_end(self) -> None:
+        """Scroll to the end, once what is new was laid out."""
+        self.call_after_refresh(self.scroll_end, animate=False)
+
+    def turn_marks(self) -> None:
+        """Let the marks of calls that run turn on."""
+        for row in self._shown.values():
+            if isinstance(row, CallRow) and row.call.state == "running" and row.is_mounted:
+                row.line.refresh()
+
+    def runs(self) -> bool:
+        """Tell whether a call runs."""
+        return any(isinstance(each, Call) and each.state == "running" for each in self._items.values())
+
+    def last_said(self) -> str:
+        """Return what the user said last."""
+        own = [each for each in self._items.values() if isinstance(each, Message) and each.role == "user"]
+        return max(own, key=number).text if own else ""
+
+
+def number(item: Message | Call) -> int:
+    """Messages and calls share their numbers."""
+    key = item.id.partition(":")[2]
+    return int(key) if key.isdecimal() else 0

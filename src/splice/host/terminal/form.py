@@ -1,0 +1,115 @@
+"""A server asks the user to fill in a form."""
+
+from collections.abc import Iterable
+from functools import partial
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Static
+
+from splice.host.asked import Filled, Form, Json
+from splice.host.forms import BadForm
+from splice.host.terminal import drawn, words
+from splice.host.terminal.asking import Asking
+from splice.host.terminal.dialog import Choice, para
+from splice.host.terminal.formed import Formed
+
+
+class FormDialog(Asking):
+    """A form: sent after a review, if it has more than one field."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+s", "send", "Send", show=False, priority=True),
+        Binding("d", "decline", "Decline", show=False),
+        Binding("x", "cancel", "Cancel the call", show=False),
+    ]
+    guarded = frozenset({"send", "decline", "cancel"})
+    _reviewed: dict[str, Json] | None = None
+    _warned = False
+
+    @property
+    def asked(self) -> Form:
+        """What is asked."""
+        asked = self.question.asked
+        return asked if isinstance(asked, Form) else Form("", {})
+
+    def heading(self) -> Content:
+        """Draw who asks."""
+        return self.marked(self.server(), (" asks you", "bold"), self.during(self.asked.call))
+
+    def warnings(self) -> Iterable[Widget]:
+        """Quote the message, and warn of fields that ask for secrets."""
+        yield Static(self.face.text(self.asked.message), classes="quote")
+        for name in self.asked.secrets:
+            said = f"{name} looks like a secret. Servers must not ask for secrets this way."
+            yield para(drawn.row((self.face.glyphs.failed, "$error"), "  ", self.face.line(said, "$error")))
+
+    def told(self) -> Iterable[Widget]:
+        """Make the fields."""
+        try:
+            yield Formed(self.asked.schema, self.kept.values or words.members(self.asked.draft))
+        except BadForm as error:
+            yield para(self.face.line(str(error), "$error"))
+
+    def choices(self) -> Iterable[Widget]:
+        """Make the choices."""
+        if not self.asked.secrets or self._warned:
+            yield Choice("^S", "Send" if self._reviewed is not None else "Review and send", "send")
+        yield Choice("d", "Decline", "decline")
+        yield Choice("x", "Cancel the call", "cancel")
+
+    async def action_send(self) -> None:
+        """Check all; show all that will be sent; then send it."""
+        if self.asked.secrets and not self._warned:
+            self._warned = True
+            await self._foot()
+            return
+        if self._reviewed is not None:
+            self.give(Filled("accept", self._reviewed))
+            return
+        for form in self.query(Formed):
+            values = form.check_all()
+            if values is None:
+                return
+            if len(form.fields) < 2:
+                self.give(Filled("accept", values))
+                return
+            self._reviewed = values
+            form.display = False
+            self.set_focus(None)
+            await self.body.mount(para(drawn.row(("Review\n\n", "bold"), form.review(values)), "review"))
+            await self._foot()
+
+    async def _foot(self) -> None:
+        foot = self.query_one("#foot")
+        await foot.remove_children()
+        await foot.mount(*self.choices())
+        self.look()
+
+    def action_decline(self) -> None:
+        """Decline it."""
+        self.give(Filled("decline"))
+
+    def action_cancel(self) -> None:
+        """Cancel the call that asks."""
+        self.give(Filled("cancel"))
+
+    def action_back(self) -> None:
+        """Leave the review, the field, or the dialog."""
+        if self._reviewed is None:
+            super().action_back()
+            return
+        self._reviewed = None
+        self.query(".review").remove()
+        self.query_one(Formed).display = True
+        self.call_later(self._foot)
+
+    def keep(self) -> None:
+        """Keep what was typed, here and for other faces."""
+        super().keep()
+        for form in self.query(Formed):
+            self.kept.values = form.typed()
+            values, _ = form.values()
+            self.face.now(partial(self.face.host.draft, self.question.id, values))

@@ -1,0 +1,58 @@
+"""What becomes of a line that was written: a message, a prompt with its arguments, or the form of a prompt."""
+
+from splice.host.items import Prompt, Tool
+from splice.host.terminal import prompts
+from splice.host.terminal.composer import Composer, Offer, prompt_offers, ranked, tool_offers
+from splice.host.terminal.face import Face
+from splice.host.terminal.prompting import PromptDialog
+from splice.host.terminal.resources import ResourcesPanel
+
+
+def send(app: Face, composer: Composer, text: str) -> None:
+    """Say a text. One that begins with the name of a prompt opens its form, unless nothing is missing.
+
+    What the host refuses comes back into the composer.
+    """
+
+    def back() -> None:
+        if not composer.text:
+            composer.load_text(text)
+
+    composer.empty()
+    if not text.startswith("/"):
+        wanted = [each.id for each in app.host.board.all(Tool) if f"#{each.server}/{each.name}" in text.split()]
+        app.do(app.host.say(text, tool=wanted[0] if wanted else ""), otherwise=back)
+        return
+    named = prompts.parse(text)
+    found = prompts.find(app.host.board, named.name)
+    if len(found) != 1:
+        app.tell(f"There is no prompt /{named.name}, or several servers have it.", "warning")
+        back()
+    elif named.arguments and not prompts.missing(found[0], named.arguments):
+        name = f"{found[0].server}/{found[0].name}"
+        app.do(app.host.say(named.rest, prompt=name, arguments=named.arguments), otherwise=back)
+    else:
+        open_prompt(app, found[0].id, named.arguments, named.rest)
+
+
+def open_prompt(app: Face, id: str, arguments: dict[str, str], rest: str) -> None:
+    """Open the form of a prompt; one without arguments is said at once."""
+    prompt = app.host.board.get(id, Prompt)
+    if prompt is None:
+        return
+    if prompt.arguments:
+        app.push_screen(PromptDialog(prompt, arguments, rest))
+    else:
+        app.do(app.host.say(rest, prompt=f"{prompt.server}/{prompt.name}", arguments={}))
+
+
+def offers(app: Face, wanted: Composer.Wanted) -> list[Offer]:
+    """List what fits the word that is being written."""
+    known: list[Offer] = []
+    if wanted.sign == "/":
+        known = prompt_offers(app)
+    elif wanted.sign == "#":
+        known = tool_offers(app)
+    elif wanted.sign == "@":
+        known = app.screen_stack[0].query_one(ResourcesPanel).offers()
+    return ranked(known, wanted.word)

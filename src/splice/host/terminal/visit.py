@@ -1,0 +1,93 @@
+"""A server asks the user to open an address in a browser. Nothing is fetched before the user says so."""
+
+import asyncio
+import webbrowser
+from collections.abc import Iterable
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widget import Widget
+
+from splice.host.asked import Filled, Visit
+from splice.host.terminal import drawn
+from splice.host.terminal.asking import Asking
+from splice.host.terminal.dialog import Choice, para
+from splice.host.terminal.serving import can_open
+
+
+class VisitDialog(Asking):
+    """An address: whole, its host bold, and what may deceive about it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("o", "open", "Open in the browser", show=False),
+        Binding("y", "copy", "Copy the address", show=False),
+        Binding("d", "decline", "Decline", show=False),
+        Binding("i", "done", "I am done", show=False),
+        Binding("x", "cancel", "Cancel", show=False),
+    ]
+    guarded = frozenset({"open", "decline", "done", "cancel"})
+
+    @property
+    def asked(self) -> Visit:
+        """What is asked."""
+        asked = self.question.asked
+        return asked if isinstance(asked, Visit) else Visit("", "", "")
+
+    def heading(self) -> Content:
+        """Draw who asks."""
+        what = " wants you to log in" if self.asked.is_login else " asks you to open an address"
+        return self.marked(self.server(), (what, "bold"), self.during(self.asked.call))
+
+    def warnings(self) -> Iterable[Widget]:
+        """Say what may deceive."""
+        for each in self.asked.warnings:
+            yield para(self.warning(self.face.line(each)))
+
+    def told(self) -> Iterable[Widget]:
+        """Show the message and the address."""
+        face, asked = self.face, self.asked
+        yield para(face.text(asked.message, "$muted"))
+        before, host, after = asked.url.partition(asked.host) if asked.host else (asked.url, "", "")
+        address = drawn.row(face.line(before, "$muted"), face.line(host, "bold"), face.line(after))
+        yield para(drawn.row("\n", address, "\n"))
+        yield para(Content.styled("Nothing was fetched. Your browser opens it only when you say so.", "$muted"))
+
+    def choices(self) -> Iterable[Widget]:
+        """Make the choices."""
+        if self.kept.values.get("opened") or self.asked.is_opened:
+            yield Choice("i", "I am done", "done")
+        else:
+            yield Choice("o", "Open in the browser", "open", allows=True)
+        yield Choice("y", "Copy the address", "copy")
+        yield Choice("d", "Decline", "decline")
+        yield Choice("x", "Cancel", "cancel")
+
+    async def action_open(self) -> None:
+        """Open the address, and wait until the user is done there."""
+        url = self.asked.url
+        if not can_open(url) or not await asyncio.to_thread(webbrowser.open, url):
+            self.face.tell("No browser was opened. y copies the address.", "warning")
+        self.kept.values["opened"] = True
+        foot = self.query_one("#foot")
+        await foot.remove_children()
+        await foot.mount(*self.choices())
+        self.look()
+
+    def action_copy(self) -> None:
+        """Copy the address."""
+        self.face.copy_to_clipboard(self.asked.url)
+        self.face.tell("Copied: the address.")
+
+    def action_done(self) -> None:
+        """Say that it was done."""
+        if self.kept.values.get("opened") or self.asked.is_opened:
+            self.give(Filled("accept"))
+
+    def action_decline(self) -> None:
+        """Decline it."""
+        self.give(Filled("decline"))
+
+    def action_cancel(self) -> None:
+        """Cancel it."""
+        self.give(Filled("cancel"))

@@ -1,0 +1,286 @@
+"""Line mode: events as lines, questions answered by words."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import pytest
+from msgspec.structs import replace
+
+from splice.host.asked import Decision, Filled, Reviewed
+from splice.host.items import Call, Message
+from splice.host.terminal.plain import DENIED, Plain
+from splice.host.terminal.talk import Talk
+from support import scenes
+from support.stage import Stage
+
+Scene = Callable[[Stage], None]
+Then = Callable[["Person"], Awaitable[None]]
+
+
+class Person:
+    """Reads what line mode writes, and types."""
+
+    def __init__(self, stage: Stage, *, asks: bool = True, guard: float = 0) -> None:
+        self.stage = stage
+        self.text = ""
+        self.talk = Talk(self.write, guard=guard)
+        self.plain = Plain(stage, self.talk, asks=asks)
+        self._came = asyncio.Event()
+        self._read = 0
+
+    def write(self, text: str) -> None:
+        self.text += text
+        self._came.set()
+
+    async def until(self, words: str) -> None:
+        """Read on until something was written after what was read before."""
+        while (at := self.text.find(words, self._read)) < 0:
+            self._came.clear()
+            try:
+                await asyncio.wait_for(self._came.wait(), 5)
+            except TimeoutError:
+                raise AssertionError(f"{words!r} does not come after:\n{self.text[self._read :]}") from None
+        self._read = at + len(words)
+
+    async def type(self, words: str, line: str) -> None:
+        """Wait for some words, and type a line."""
+        await self.until(words)
+        self.talk.hear(line)
+
+
+def play(scene: Scene, *lines: tuple[str, str], asks: bool = True, first: str = "") -> Person:
+    """Type lines, each when some words were read; then the input ends."""
+
+    async def run() -> Person:
+        stage = Stage()
+        scene(stage)
+        person = Person(stage, asks=asks)
+        running = asyncio.create_task(person.plain.run(first))
+        for words, line in lines:
+            await person.type(words, line)
+        await asyncio.sleep(0)
+        person.talk.hear(None)
+        await asyncio.wait_for(running, 5)
+        return person
+
+    return asyncio.run(run())
+
+
+def answers(person: Person) -> list[object]:
+    return [each["answer"] for each in person.stage.named("answer")]
+
+
+def test_a_turn_is_told_in_lines_and_two_questions_are_answered() -> None:
+    person = play(scenes.mid_turn, ("or help:", "once"), ("or help:", "w"), ("for the model:", "Not by mail."))
+    for line in (
+        "You: /plan-vacation Barcelona from 2024-06-15",
+        "Attached: calendar://my-calendar/June-2024, travel://preferences/europe.",
+        "Demo model, no AI: Your calendar is free",
+        "Tool 1, weather forecast: done in 0.3 seconds.",
+        "Tool 2, travel searchFlights: done in 1.2 seconds. Allowed by the rule travel/search*.",
+        "Question 1 of 2: allow travel bookTrip? The server says of it: changes data",
+        "  note, line 2 of 2: <U+202E><ESC>[2Jsdrawkcab. Warning: 2 hidden characters.",
+        "Question 1 of 1: allow mail sendEmail?",
+    ):
+        assert line in person.text
+    assert "\x1b" not in person.text
+    assert "\u202e" not in person.text
+    assert answers(person)[:2] == [Decision("once"), Decision("deny", "Not by mail.")]
+
+
+def test_what_was_typed_before_the_question_is_a_message() -> None:
+    async def run() -> Person:
+        stage = Stage()
+        scenes.mid_turn(stage)
+        person = Person(stage)
+        person.talk.hear("always look on the bright side")
+        running = asyncio.create_task(person.plain.run())
+        for _ in range(2):
+            await person.type("or help:", "d")
+        await person.until("You: always look on the bright side")
+        person.talk.hear(None)
+        await asyncio.wait_for(running, 5)
+        return person
+
+    person = asyncio.run(run())
+    assert answers(person) == [Decision("deny"), Decision("deny")]
+    assert [each["text"] for each in person.stage.named("say")] == ["always look on the bright side"]
+
+
+@pytest.mark.parametrize(
+    ("scene", "lines", "answer"),
+    [
+        (scenes.mid_turn, [("or help:", "chat")], Decision("chat")),
+        (scenes.mid_turn, [("or help:", ""), ("or help:", "always"), ("or back:", "server")], Decision("server")),
+        (scenes.grave, [("or help:", "later"), ("or help:", "later"), ("deny, why", "o"), ("Type cancelTrip", "yes"),
+                        ("or help:", "once"), ("once:", "cancelTrip")], Decision("once")),
+        (scenes.visit, [("or later:", "decline")], Filled("decline")),
+        (scenes.trust, [("or later:", "once"), ("or later:", ""), ("or later:", "trust")], Decision("once")),
+        (scenes.completion, [("or later:", "edit"), ("instead:", "DL 168")], Reviewed("once", text="DL 168")),
+        (scenes.sampling, [("or later:", "include"), ("or later:", "once")],
+         Reviewed("once", shares_chat=True)),
+    ],
+)  # fmt: skip
+def test_a_question_is_answered_by_words(scene: Scene, lines: list[tuple[str, str]], answer: object) -> None:
+    assert answers(play(scene, *lines))[0] == answer
+
+
+def test_a_sampling_is_edited() -> None:
+    lines = [("or later:", "e"), ("keeps it):", "Be short."), ("keeps it):", ""), ("or later:", "o")]
+    [answer, *_] = answers(play(scenes.sampling, *lines))
+    assert isinstance(answer, Reviewed)
+    assert answer.system == "Be short."
+    assert "560 USD" in answer.messages[0]["content"]["text"]
+
+
+def test_arguments_are_edited_field_by_field() -> None:
+    keep = [("keeps", "")] * 5
+    edit = [
+        ("or help:", "edit"),
+        ("keeps", ""),
+        *keep,
+        ("note", "Quiet room"),
+        ("or later:", "send"),
+        ("or help:", "o"),
+    ]
+    [answer, *_] = answers(play(scenes.mid_turn, *edit))
+    assert isinstance(answer, Decision)
+    assert answer.arguments == scenes.BOOKING | {"note": "Quiet room"}
+
+
+def test_a_form_asks_field_by_field_and_says_what_is_wrong() -> None:
+    person = play(
+        scenes.form,
+        ("Field 1 of 5", "yes"),
+        ("Field 2 of 5", "1"),
+        ("Field 3 of 5", ""),
+        ("Field 4 of 5", "ada"),
+        ("Field 5 of 5", "back"),
+        ("Field 4 of 5", ""),
+        ("Field 5 of 5", ""),
+        ("Nothing has left yet", "ada@example.com"),
+        ("4: email: ada@example.com", "change 2"),
+        ("Field 2 of 5", "aisle"),
+        ("or later:", "send"),
+    )
+    content = {
+        "confirmBooking": True,
+        "seatPreference": "aisle",
+        "roomType": "sea view",
+        "email": "ada@example.com",
+        "travelInsurance": False,
+    }
+    assert answers(person)[0] == Filled("accept", content)
+
+
+def test_without_a_person_everything_asked_is_denied() -> None:
+    async def run() -> tuple[int, Stage, str]:
+        stage = Stage()
+        scenes.mid_turn(stage)
+        person = Person(stage, asks=False)
+        person.talk.hear("Hello")
+        person.talk.hear(None)
+        return await asyncio.wait_for(person.plain.run(), 5), stage, person.text
+
+    code, stage, text = asyncio.run(run())
+    assert code == DENIED
+    assert {each["by"] for each in stage.named("answer")} == {"policy"}
+    assert "Denied, as nobody can answer here: Approval of travel." in text
+
+
+def test_each_screen_has_a_command() -> None:
+    def scene(stage: Stage) -> None:
+        scenes.resources(stage)
+        scenes.records(stage, 30)
+        scenes.crashed(stage)
+        scenes.permissions(stage)
+        scenes.changed_tool(stage)
+
+    person = play(
+        scene,
+        ("", "servers"),
+        ("It said: KeyError", "log 20"),
+        ("call weather: tool forecast", "permissions"),
+        ("3: allow weather/* always", "revoke 3"),
+        ("restore brings it back.", "restore"),
+        ("It is back.", "tools"),
+        ("cancelTrip: held back", "/resources"),
+        ("Warning: weather: no answer in 5 s.", "/nothing"),
+        ("no command or prompt /nothing", "help"),
+        ("/servers", ""),
+    )
+    assert person.stage.named("revoke") == [{"rule": "rule:3"}]
+    assert person.stage.named("restore") == [{"rule": "rule:3"}]
+
+
+def test_a_prompt_asks_for_what_is_missing() -> None:
+    line = "/plan-vacation destination=Barcelona departure_date=2024-06-15 return_date='15 June' also by train"
+    person = play(scenes.empty, ("budget:", "3000"), ("You: also by train", ""), first=line)
+    given = {"destination": "Barcelona", "departure_date": "2024-06-15", "return_date": "15 June", "budget": "3000"}
+    expected = {"text": "also by train", "prompt": "travel/plan-vacation", "arguments": given}
+    assert person.stage.named("say") == [expected]
+
+
+def test_text_comes_as_it_is_said_and_progress_seldom() -> None:
+    async def run() -> str:
+        stage = Stage()
+        scenes.empty(stage)
+        person = Person(stage)
+        running = asyncio.create_task(person.plain.run())
+        said = scenes.model_says(1, "One line.\nAnd ha", is_done=False)
+        stage.board.put(said)
+        await person.until("no AI: One line.\n")
+        stage.board.put(replace(said, text="One line.\nAnd half a line.", is_done=True, stop="maxTokens"))
+        await person.until("stopped: maxTokens.")
+        stage.board.put(scenes.call(6, "travel", "findBestFlight", state="running"))
+        scenes.storm(stage, 200)
+        stage.board.change("call:6", state="failed", word="the server crashed")
+        await person.until("failed. the server crashed.")
+        person.talk.hear(None)
+        await asyncio.wait_for(running, 5)
+        return person.text
+
+    text = asyncio.run(run())
+    assert "  And half a line.\n" in text
+    assert text.count("fare") <= 1
+
+
+def test_a_question_answered_elsewhere_is_over() -> None:
+    async def run() -> Person:
+        stage = Stage()
+        scenes.visit(stage)
+        person = Person(stage)
+        running = asyncio.create_task(person.plain.run())
+        await person.until("or later:")
+        stage.board.drop("question:1")
+        await person.type("This question is over", "Hello")
+        await person.until("You: Hello")
+        person.talk.hear(None)
+        await asyncio.wait_for(running, 5)
+        return person
+
+    assert answers(asyncio.run(run())) == []
+
+
+def test_hostile_text_is_marked_in_every_field() -> None:
+    later = [("or help:", "later"), ("Field 1 of 2", "later")] + [("or later:", "later")] * 4
+    person = play(scenes.hostile, *later, ("Later", "servers"), ("It said", "tools"), ("Warning", "prompts"))
+    shown = person.text.replace("\n", "")
+    assert shown.isprintable()
+    assert "<ESC>[2J[bold red]x[/]" in person.text
+
+
+def test_the_item_of_a_call_that_ended_says_why() -> None:
+    stage = Stage()
+    stage.board.put(Call(id="call:1", chat="chat:1", turn=1, server="", tool="search_tools", state="timeout"))
+    stage.board.put(Message(id="message:2", chat="chat:1", role="host", text="calendar crashed.", server="calendar"))
+
+    async def run() -> str:
+        person = Person(stage)
+        person.talk.hear(None)
+        running = asyncio.create_task(person.plain.run())
+        await person.until("Splice: calendar crashed.")
+        await running
+        return person.text
+
+    assert "Tool 1, search_tools: took too long." in asyncio.run(run())
