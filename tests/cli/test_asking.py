@@ -327,7 +327,7 @@ async def test_a_form_is_reviewed_and_may_be_changed(
             "WARNING: what stands before the @ is not the host; this address leads to evil",
         ),
         ("http://example.com/", "WARNING: it is not https (http)"),
-        ("https://example.com/\x1b[2J", "  https://example.com/\\x1b[2J\n"),
+        ("https://example.com/\x1b[2J", "WARNING: it has characters that browsers read in different ways"),
         ("nowhere", "WARNING: no host"),
         ("https://[broken", "WARNING: no host"),
         ("https://xn--\u0430-.com/", "WARNING"),

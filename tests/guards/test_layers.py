@@ -48,7 +48,7 @@ ONLY_HERE = {
     "cryptography": {"rules/seal.py"},
     "psycopg": {f"servers/postgres/{name}.py" for name in ("database", "loading", "session")},
     "sqlite3": {
-        "host/history.py",
+        "host/records/history.py",
         "stores/sqlite.py",
         "servers/sqlite/database.py",
         "servers/sqlite/gate.py",

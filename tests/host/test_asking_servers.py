@@ -10,14 +10,14 @@ import pytest
 
 from splice import Client, Context, Server
 from splice.host.asked import Answer, Asked, Completion, Filled, Form, Reviewed, RootsAsked, Sampling, Visit
+from splice.host.asking.elicitation import Elicitation
+from splice.host.asking.permissions import Permissions
+from splice.host.asking.policy import Policy
+from splice.host.asking.questions import Questions
+from splice.host.asking.roots import Roots
+from splice.host.asking.sampling import Limits, Samplings
 from splice.host.board import Board
-from splice.host.elicitation import Elicitation
 from splice.host.models.base import Model
-from splice.host.permissions import Permissions
-from splice.host.policy import Policy
-from splice.host.questions import Questions
-from splice.host.roots import Roots
-from splice.host.sampling import Limits, Samplings
 from splice.protocol.versions import LATEST_HANDSHAKE, LATEST_MODERN
 from support.asking import asked_of
 from support.talking import Parrot

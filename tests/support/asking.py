@@ -2,8 +2,8 @@
 
 import asyncio
 
+from splice.host.asking.questions import Questions
 from splice.host.items import Question
-from splice.host.questions import Questions
 
 TURNS = 1_000
 """How often the event loop turns until a question that does not come is missing."""

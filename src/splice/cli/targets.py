@@ -23,7 +23,7 @@ from splice.cli.stderr import Stderr
 from splice.host.config.entries import Entry
 from splice.host.config.reading import read
 from splice.host.config.variables import filled
-from splice.host.logins import KeptLogin
+from splice.host.connecting.logins import KeptLogin
 from splice.host.places import at_home
 from splice.host.text import one_line
 

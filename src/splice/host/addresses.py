@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from urllib.parse import SplitResult, urlsplit
 
-from splice.host.lookalikes import seeming
+from splice.host.asking.lookalikes import seeming
 
 MAX_LETTERS = 5
 """How many foreign letters of a host are named in a sentence."""

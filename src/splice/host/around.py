@@ -3,13 +3,13 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from splice.host.asking.sampling import Limits
 from splice.host.config.entries import SamplingLimits
-from splice.host.connections import Connections
-from splice.host.conversation import Conversation
+from splice.host.connecting.connections import Connections
 from splice.host.models.base import Model
 from splice.host.models.catalogue import Catalogue
-from splice.host.quoting import text_of
-from splice.host.sampling import Limits
+from splice.host.turns.conversation import Conversation
+from splice.host.turns.quoting import text_of
 
 MAX_SHARED = 20_000
 """How many characters of the end of a chat a server's sampling gets when the user shares it."""

@@ -7,15 +7,15 @@ import traceback
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-from splice.host import fetching, metering
-from splice.host.conversation import Conversation
 from splice.host.engine import NEW, Engine
 from splice.host.failing import HostError
-from splice.host.history import HistoryFailed, Saved
 from splice.host.items import Attached, Message, Model, Prompt, Tool
-from splice.host.quoting import of_prompt, pictures_of, text_of
+from splice.host.records.history import HistoryFailed, Saved
 from splice.host.text import one_line, size
-from splice.host.turn import MAX_TRACE, Turn
+from splice.host.turns import fetching, metering
+from splice.host.turns.conversation import Conversation
+from splice.host.turns.quoting import of_prompt, pictures_of, text_of
+from splice.host.turns.turn import MAX_TRACE, Turn
 from splice.types import AudioContent, EmbeddedResource, ImageContent, SamplingMessage, TextContent
 
 T = TypeVar("T")

@@ -3,13 +3,13 @@
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from splice.host.answers import WrongAnswer
 from splice.host.asked import Answer, By, Json
+from splice.host.asking.answers import WrongAnswer
+from splice.host.asking.permissions import Effect
 from splice.host.engine import Engine
 from splice.host.failing import HostError
 from splice.host.items import Rule
 from splice.host.models.base import ModelFailed
-from splice.host.permissions import Effect
 from splice.host.places import keep, private
 from splice.host.settings import SettingWrong
 from splice.host.text import one_line
@@ -40,7 +40,7 @@ class Choices(Engine):
             raise HostError(str(error)) from error
 
     def grant(self, effect: Effect, what: str) -> str:
-        """Make a lasting rule, about what `splice.host.permissions` says: ``travel/*``, ``reads travel``.
+        """Make a lasting rule, about what `splice.host.asking.permissions` says: ``travel/*``, ``reads travel``.
 
         Returns its id.
         """

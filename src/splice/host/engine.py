@@ -15,43 +15,43 @@ from msgspec.structs import replace
 
 from splice import Client, MCPError
 from splice.host import items
-from splice.host.activity import Activity
 from splice.host.addresses import host_of
-from splice.host.approvals import Approvals
 from splice.host.around import Around
 from splice.host.asked import Filled, Form
-from splice.host.attachments import Attachments
+from splice.host.asking.approvals import Approvals
+from splice.host.asking.permissions import Permissions, reads_of
+from splice.host.asking.policy import Policy
+from splice.host.asking.questions import Questions
+from splice.host.asking.roots import Roots
+from splice.host.asking.sampling import Samplings
+from splice.host.asking.unattended import Answers
 from splice.host.board import Board
 from splice.host.config.entries import Entry, variables_in
 from splice.host.config.inputs import Input, Inputs
 from splice.host.config.jsonc import BadConfiguration
 from splice.host.config.reading import Configuration, entry_of
 from splice.host.config.variables import filled
-from splice.host.connections import Connection, Connections, Unavailable
-from splice.host.conversation import Conversation, Numbers
-from splice.host.discovery import Discovery
+from splice.host.connecting.connections import Connection, Connections, Unavailable
+from splice.host.connecting.trust import Trusted
 from splice.host.failing import HostError
-from splice.host.history import History, HistoryFailed, Saved
-from splice.host.logged import LoggedQuestions
 from splice.host.models.base import Model, ModelFailed
 from splice.host.models.catalogue import Catalogue
 from splice.host.options import HostOptions
 from splice.host.parts import Parts
-from splice.host.permissions import Permissions, reads_of
-from splice.host.pins import Pins
 from splice.host.places import Places, places
-from splice.host.policy import Policy
-from splice.host.questions import Questions
-from splice.host.registry import Registry, Wanted
-from splice.host.results import Results
-from splice.host.roots import Roots
-from splice.host.sampling import Samplings
+from splice.host.records.activity import Activity
+from splice.host.records.history import History, HistoryFailed, Saved
+from splice.host.records.logged import LoggedQuestions
 from splice.host.services import Services
 from splice.host.settings import Settings
 from splice.host.text import one_line
-from splice.host.trust import Trusted
-from splice.host.turn import Turn
-from splice.host.unattended import Answers
+from splice.host.tools.discovery import Discovery
+from splice.host.tools.pins import Pins
+from splice.host.tools.registry import Registry, Wanted
+from splice.host.tools.results import Results
+from splice.host.turns.attachments import Attachments
+from splice.host.turns.conversation import Conversation, Numbers
+from splice.host.turns.turn import Turn
 from splice.types import CreateMessageParams, CreateMessageResult
 
 NEW = "New chat"

@@ -12,9 +12,9 @@ import msgspec
 
 from splice.host import items
 from splice.host.asked import Json
+from splice.host.asking.permissions import Effect
 from splice.host.failing import HostError
 from splice.host.host import Host
-from splice.host.permissions import Effect
 
 DONE, FAILED, UNANSWERED = 0, 1, 4
 """Exit statuses: the turn came to its end; it did not; something was denied because nobody was there to answer."""

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypedDict
 
+from splice.host.asking.unattended import Prepared
 from splice.host.models.base import Model
-from splice.host.unattended import Prepared
 
 
 class HostOptions(TypedDict, total=False):

@@ -2,15 +2,15 @@
 
 from msgspec import Struct
 
-from splice.host.activity import Activity
-from splice.host.approvals import Approvals
+from splice.host.asking.approvals import Approvals
+from splice.host.asking.questions import Questions
 from splice.host.board import Board
-from splice.host.connections import Connections
-from splice.host.discovery import Discovery
-from splice.host.questions import Questions
-from splice.host.registry import Registry
-from splice.host.results import Results
+from splice.host.connecting.connections import Connections
+from splice.host.records.activity import Activity
 from splice.host.settings import Settings
+from splice.host.tools.discovery import Discovery
+from splice.host.tools.registry import Registry
+from splice.host.tools.results import Results
 
 
 class Parts(Struct):

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from splice import MCPError
-from splice.host import fetching
+from splice.host.connecting.hooks import Unavailable
 from splice.host.engine import Engine
 from splice.host.failing import HostError
-from splice.host.hooks import Unavailable
 from splice.host.text import one_line
+from splice.host.turns import fetching
 from splice.types import (
     PromptMessage,
     PromptReference,

@@ -6,19 +6,19 @@ Each of these is a part of its own; here they meet the connections.
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from splice.host.activity import Activity
 from splice.host.asked import Decision, Trust
+from splice.host.asking.elicitation import Elicitation
+from splice.host.asking.questions import Questions
+from splice.host.asking.roots import Roots
 from splice.host.board import Board
 from splice.host.config.entries import Entry
-from splice.host.elicitation import Elicitation
+from splice.host.connecting.manifest import Manifest
+from splice.host.connecting.trust import Trusted
 from splice.host.items import Call
-from splice.host.manifest import Manifest
-from splice.host.questions import Questions
-from splice.host.registry import Registry
-from splice.host.roots import Roots
+from splice.host.records.activity import Activity
 from splice.host.text import one_line
-from splice.host.trust import Trusted
-from splice.host.words import Budget, compare
+from splice.host.tools.registry import Registry
+from splice.host.tools.words import Budget, compare
 from splice.types import CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult, Root
 
 MAX_WHY = 300

@@ -6,11 +6,11 @@ from typing import Any
 from splice.host.config import writing
 from splice.host.config.jsonc import BadConfiguration
 from splice.host.config.reading import entry_of
+from splice.host.connecting.hooks import Unavailable
+from splice.host.connecting.output import Line
 from splice.host.engine import Engine
 from splice.host.failing import HostError
-from splice.host.hooks import Unavailable
 from splice.host.items import Tool
-from splice.host.output import Line
 from splice.host.places import private
 
 

@@ -14,7 +14,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from splice.host.asked import Json
-from splice.host.forms import BadForm, check
+from splice.host.asking.forms import BadForm, check
 from splice.host.terminal import drawn, words
 from splice.host.terminal.face import face
 from splice.host.terminal.formed import Formed

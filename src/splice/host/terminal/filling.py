@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from splice.host.asked import Json
-from splice.host.forms import BadForm, Field, check, fields, read, written
+from splice.host.asking.forms import BadForm, Field, check, fields, read, written
 from splice.host.terminal.talk import Talk
 
 

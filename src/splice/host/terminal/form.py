@@ -10,7 +10,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from splice.host.asked import Filled, Form, Json
-from splice.host.forms import BadForm
+from splice.host.asking.forms import BadForm
 from splice.host.terminal import drawn, words
 from splice.host.terminal.asking import Asking
 from splice.host.terminal.dialog import Choice, para

@@ -8,7 +8,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from splice.host.asked import Json
-from splice.host.forms import Field, check, fields, written
+from splice.host.asking.forms import Field, check, fields, written
 from splice.host.terminal import drawn
 from splice.host.terminal.face import face
 from splice.host.terminal.inputs import FieldBox

@@ -13,7 +13,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Static, TextArea
 
 from splice.host.asked import Json
-from splice.host.forms import Field, read, written
+from splice.host.asking.forms import Field, read, written
 from splice.host.terminal import drawn
 from splice.host.terminal.face import face
 from splice.host.terminal.rows import Rows

@@ -11,7 +11,7 @@ from splice.host.models.demo.retrieval import ENOUGH, LACK, LACK_IN_CHAIN, Hit, 
 from splice.host.models.demo.slots import Arguments, fill
 from splice.host.models.demo.steps import Clause, Step, is_numbered
 from splice.host.models.demo.talk import Talk
-from splice.host.search import terms
+from splice.host.tools.search import terms
 from splice.types import Tool
 
 READ_RESOURCE, ASK_USER = "read_resource", "ask_user"

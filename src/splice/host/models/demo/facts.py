@@ -10,7 +10,7 @@ from splice.host.models.demo.fields import Field, items, mapping, words_of
 from splice.host.models.demo.finding import Sentence
 from splice.host.models.demo.slots import coerced
 from splice.host.models.demo.talk import Done, Talk
-from splice.host.search import terms
+from splice.host.tools.search import terms
 
 EARLIEST_DAYS, LATEST_DAYS = 25, 120
 """How many days ahead free days are looked for when nobody says when."""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from splice.host.models.demo.fields import fields_of, words_in, words_of
 from splice.host.models.demo.finding import PATH, Sentence
 from splice.host.models.demo.slots import Filled, fill
-from splice.host.search import Index, terms
+from splice.host.tools.search import Index, terms
 from splice.types import Tool
 
 CONSIDERED = 6

@@ -18,7 +18,7 @@ from splice.host.models.demo.ranking import Ranked, rank
 from splice.host.models.demo.retrieval import ENOUGH, OF_HOST, Shelf
 from splice.host.models.demo.talk import Talk
 from splice.host.models.demo.turn import Call, Reply
-from splice.host.search import terms
+from splice.host.tools.search import terms
 from splice.types import CreateMessageParams, TextContent, ToolResultContent
 
 MAX_DEPTH = 6

@@ -1,0 +1,94 @@
+"""Answers that were prepared, for a host that nobody watches. What has none is refused, and nothing ever waits."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeAlias
+
+import msgspec
+
+from splice.host.asked import (
+    Answer,
+    Asked,
+    Completion,
+    Decision,
+    Filled,
+    Form,
+    Reviewed,
+    RootsAsked,
+    Sampling,
+    Visit,
+)
+from splice.host.asking.forms import Field, fields, read
+from splice.schema.schemas import is_object
+
+Prepared: TypeAlias = Mapping[str, Any] | Callable[[str, Asked], Answer | Awaitable[Answer | None] | None]
+"""A function of the server's name and what it asks; or answers by the kind of question, `KINDS`:
+
+    "form": {"seat": "aisle"}       what forms are filled in with, as far as they have such fields
+    "visit": True, "goon": True, "trust": False, "result": True, "approval": "once"
+    "sampling": True                lets servers ask a model; or its cap: 500
+    "roots": ["file:///home/anna"]
+
+A key such as `"travel form"` is for one server, and counts first.
+"""
+
+KINDS = ("approval", "form", "visit", "sampling", "trust", "roots", "goon", "result")
+
+
+class Answers:
+    """Answers by what was prepared. Raises `ValueError` for a mapping with other keys."""
+
+    def __init__(self, prepared: Prepared | None = None) -> None:
+        self._call = prepared if callable(prepared) else None
+        self._table: Mapping[str, Any] = {} if prepared is None or callable(prepared) else prepared
+        self.refusals: list[str] = []
+        """Why questions were refused, for the report at the end of a run."""
+        for key in self._table:
+            if key.rpartition(" ")[2] not in KINDS:
+                raise ValueError(f"{key!r} is not a kind of question; there are {', '.join(KINDS)}")
+
+    async def answer(self, server: str, asked: Asked) -> Answer | None:
+        """Answer, or refuse by None. What a function of the program's raises is a refusal, and does not end a turn."""
+        kind = "sampling" if isinstance(asked, Completion) else str(type(asked).__struct_config__.tag)
+        [answer] = await asyncio.gather(self._given(server, asked, kind), return_exceptions=True)
+        if answer is None:
+            self.refusals.append(f"{server or 'the host'}: nothing was prepared for its {kind}")
+        elif isinstance(answer, Exception):
+            self.refusals.append(f"{server or 'the host'}: the answer to its {kind} failed: {answer!r}")
+            return None
+        elif isinstance(answer, BaseException):
+            raise answer
+        return answer
+
+    async def _given(self, server: str, asked: Asked, kind: str) -> Answer | None:
+        if self._call is not None:
+            given = self._call(server, asked)
+            return await given if isinstance(given, Awaitable) else given
+        value = self._table.get(f"{server} {kind}", self._table.get(kind))
+        return None if value is None else _read(asked, value)
+
+
+def _read(asked: Asked, value: Any) -> Answer:
+    if isinstance(asked, Form):
+        given: dict[str, Any] = value if is_object(value) else {}
+        chosen = {each.name: _typed(each, given[each.name]) for each in fields(asked.schema) if each.name in given}
+        return Filled("accept", chosen) if value is not False else Filled("decline")
+    if isinstance(asked, RootsAsked):
+        return Filled("accept", {"uris": [each for each in value if each in asked.known]})
+    if isinstance(asked, Visit):
+        return Filled("accept" if value else "decline")
+    if isinstance(asked, Sampling):
+        tokens = min(asked.max_tokens, asked.cap, value if type(value) is int else asked.cap)
+        return Reviewed("once" if value else "deny", max_tokens=tokens)
+    if isinstance(asked, Completion):
+        return Reviewed("once" if value else "deny")
+    verdict = value if isinstance(value, str) else "once" if value else "deny"
+    return msgspec.convert({"type": "decision", "verdict": verdict}, Decision)
+
+
+def _typed(field: Field, value: Any) -> Any:
+    """Read a value that came as text, as from a command line; what cannot be read is refused with its field."""
+    try:
+        return read(field, value)
+    except ValueError:
+        return value

@@ -1,0 +1,1 @@
+"""The connections to servers: one client each, started when it is needed."""

@@ -1,0 +1,103 @@
+"""One connection for each configured server. None is started before it is needed, and one that fails hides no other.
+
+connections = Connections(board, hooks, places())
+connections.add(entry)                        # shown on the board, asleep; nothing runs
+client = await connections["travel"].client() # starts it, after the user trusted its command
+"""
+
+import asyncio
+import logging
+from collections.abc import Iterable, Iterator
+
+from splice.client.targets import AnyTarget
+from splice.host.board import Board
+from splice.host.config.entries import Entry
+from splice.host.config.variables import Ask
+from splice.host.connecting.connection import Connection, Surroundings
+from splice.host.connecting.hooks import Hooks, Unavailable
+from splice.host.connecting.manifest import Manifests
+from splice.host.places import Places
+from splice.host.text import listed
+
+__all__ = ["Connection", "Connections", "Hooks", "Unavailable"]
+
+HUES = 6
+
+_QUIET = logging.NullHandler()
+"""The board says what happens to servers; a log that nobody configured would be written across the terminal."""
+
+CLOSE_SECONDS = 10.0
+"""How long all servers together may take to end."""
+
+
+class Connections:
+    """All servers of the host, by their local names."""
+
+    def __init__(self, board: Board, hooks: Hooks, places: Places, ask: Ask | None = None) -> None:
+        logging.getLogger("splice").addHandler(_QUIET)
+        self._around = Surroundings(board, hooks, Manifests(places.state / "manifests"), ask)
+        self._all: dict[str, Connection] = {}
+        self._added = 0
+
+    def add(self, entry: Entry, *, target: AnyTarget | None = None) -> Connection:
+        """Show a server; nothing is started. `target` is the server itself, such as a `Server` of this process.
+
+        What it offered last time is told to the host at once. Raises `ValueError` if there is one of that name.
+        """
+        if entry.name in self._all:
+            raise ValueError(f"there is a server {entry.name!r} already")
+        found = self._all[entry.name] = Connection(entry, self._around, hue=self._added % HUES + 1, target=target)
+        self._added += 1
+        if found.manifest is not None:
+            self._around.hooks.heard(entry.name, found.manifest)
+        return found
+
+    def __getitem__(self, name: str) -> Connection:
+        """Find a server. Raises `Unavailable` if there is none of that name."""
+        found = self._all.get(name)
+        if found is None:
+            raise Unavailable(listed(f"there is no server {name!r}", self._all))
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._all
+
+    def __iter__(self) -> Iterator[Connection]:
+        return iter(tuple(self._all.values()))
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    async def start_eager(self) -> None:
+        """Start the servers that want to be started at once. Those that cannot be are shown on the board."""
+        eager = [each.client() for each in self if each.entry.options.startup == "eager" and each.state == "asleep"]
+        await asyncio.gather(*eager, return_exceptions=True)
+
+    async def remove(self, name: str) -> None:
+        """Stop a server and forget it. Raises `Unavailable` if there is none of that name."""
+        found = self[name]
+        del self._all[name]
+        await found.close()
+        for kind in ("server", "output"):
+            self._around.board.drop(f"{kind}:{name}")
+
+    async def update(self, entries: Iterable[Entry]) -> list[str]:
+        """Take the entries of files that were read again: what changed is stopped, what is new is added.
+
+        Those given as objects stay. Returns the names of those that are gone, or replaced.
+        """
+        wanted = {entry.name: entry for entry in entries}
+        stale = [each for each in self if not each.is_given and wanted.get(each.entry.name) != each.entry]
+        await asyncio.gather(*(self.remove(each.entry.name) for each in stale))
+        for name, entry in wanted.items():
+            if name not in self._all:
+                self.add(entry)
+        return [each.entry.name for each in stale]
+
+    async def close(self) -> None:
+        """Stop all servers at once."""
+        closing = [asyncio.ensure_future(each.close()) for each in self]
+        if closing:
+            _, late = await asyncio.wait(closing, timeout=CLOSE_SECONDS)
+            for each in late:
+                each.cancel()

@@ -1,0 +1,1 @@
+"""What is kept: the log of what happened, and the chats."""

@@ -1,0 +1,1 @@
+"""Turns: the model speaks and calls, and what it is told."""
