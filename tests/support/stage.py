@@ -201,6 +201,10 @@ class Stage:
 
     # Permissions, roots, models, settings.
 
+    def grant(self, effect: str, what: str) -> str:
+        self._tell("grant", effect=effect, what=what)
+        return "rule:new"
+
     def revoke(self, rule: str) -> None:
         self._tell("revoke", rule=rule)
         self.board.drop(rule)

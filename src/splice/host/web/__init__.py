@@ -1,0 +1,1 @@
+"""The web face: the board in a browser of this machine, and nothing from outside."""

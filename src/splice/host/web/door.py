@@ -1,0 +1,121 @@
+"""Who may come in: the browser that opened the link of this start, from a page of ours, and nobody else.
+
+The link has a token that is good once and becomes a cookie. A page elsewhere cannot use the cookie: the host it is
+sent to and the page it is sent from are checked, whatever changes something needs a header that only our page knows,
+and no answer can be read, framed or kept elsewhere. DNS rebinding ends at the check of the host.
+"""
+
+import hmac
+import secrets
+from http.cookies import CookieError, SimpleCookie
+
+from starlette.datastructures import URL, Headers, MutableHeaders
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+CSRF = "x-splice-csrf"
+"""The header that shows that a request comes from our page."""
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src data:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types splice"
+)
+
+HEADERS = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), microphone=(), geolocation=()",
+    "cache-control": "no-store",
+}
+
+_ENTER = """<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="0;url=/">
+<title>Splice</title><link rel="icon" href="/static/mark.svg"><link rel="stylesheet" href="/static/splice.css">
+<p class="page">Opening Splice …"""
+
+_CLOSED = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Splice</title>
+<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="/static/mark.svg">
+<link rel="stylesheet" href="/static/splice.css"><link rel="stylesheet" href="/static/face.css">
+<main class="stage closed"><div class="empty"><h1 class="ask-t">This page needs its link</h1>
+<p>{why}</p><p class="t3">Start <code>splice host web</code> again, and open the address that it prints.</p>
+</div></main>"""
+
+
+class Door:
+    """An ASGI application before another one, which sees only requests that may pass."""
+
+    def __init__(self, app: ASGIApp, port: int) -> None:
+        self.token = secrets.token_urlsafe(32)
+        """Opens the door, once."""
+        self.csrf = secrets.token_urlsafe(32)
+        self._app = app
+        self._session = secrets.token_urlsafe(32)
+        self._cookie = f"splice-{port}"  # cookies do not know ports
+        self._hosts = {f"127.0.0.1:{port}", f"localhost:{port}"}
+        self._is_used = False
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request pass, or answer it. What is not HTTP is the server's own."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def sealed(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(HEADERS)
+            await send(message)
+
+        await (self._refusal(scope) or self._app)(scope, receive, sealed)
+
+    def _refusal(self, scope: Scope) -> Response | None:
+        """Answer what may not pass; None: it may."""
+        headers, path = Headers(scope=scope), str(scope["path"])
+        if headers.get("host", "") not in self._hosts:
+            return PlainTextResponse("This host name is not served here.", 421)
+        if not self._is_ours(headers):
+            return PlainTextResponse("Requests from other pages are refused.", 403)
+        if path == "/" and scope["query_string"].startswith(b"token="):
+            return self._enter(URL(scope=scope).query.removeprefix("token="))
+        return self._unknown(headers, path, reads=scope["method"] in ("GET", "HEAD"))
+
+    def _unknown(self, headers: Headers, path: str, *, reads: bool) -> Response | None:
+        """Answer who did not come in by the link, or does not come from our page."""
+        if not self._is_known(headers):
+            if reads and path.startswith("/static/"):
+                return None  # the pages of the door itself look well
+            why = "You are not signed in to this start of Splice, or it was started anew."
+            return HTMLResponse(_CLOSED.format(why=why), 403)
+        is_signed = reads or _same(headers.get(CSRF, ""), self.csrf)
+        return None if is_signed else PlainTextResponse("The request lacks its token: reload the page.", 403)
+
+    def _is_ours(self, headers: Headers) -> bool:
+        """Tell whether a request comes from a page of ours, or from no page."""
+        origin = headers.get("origin")
+        site = headers.get("sec-fetch-site", "none")
+        is_visit = headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest") == "document"
+        if origin is not None and origin != f"http://{headers['host']}":
+            return False
+        return site in ("same-origin", "none") or is_visit
+
+    def _enter(self, token: str) -> Response:
+        if self._is_used or not _same(token, self.token):
+            return HTMLResponse(_CLOSED.format(why="This link was used already: each one opens one browser."), 403)
+        self._is_used = True
+        answer = HTMLResponse(_ENTER)  # not a redirect: a strict cookie is not sent along with one from another page
+        answer.set_cookie(self._cookie, self._session, httponly=True, samesite="strict", path="/")
+        return answer
+
+    def _is_known(self, headers: Headers) -> bool:
+        try:
+            cookie = SimpleCookie(headers.get("cookie", "")).get(self._cookie)
+        except CookieError:
+            return False
+        return cookie is not None and _same(cookie.value, self._session)
+
+
+def _same(one: str, other: str) -> bool:
+    return hmac.compare_digest(one.encode(), other.encode())

