@@ -67,7 +67,7 @@ def test_version(splice: Splice) -> None:
 def test_an_unknown_command_is_told_the_known_ones(splice: Splice, name: str, said: str) -> None:
     done = splice(name)
     assert done.code == USAGE
-    known = "demo, run, serve, list, call, read, prompt, doctor, login, logout, install, auth, completion"
+    known = "demo, run, serve, list, call, read, prompt, doctor, host, login, logout, install, auth, completion"
     assert done.err == f"splice: {said}{known}\n"
 
 

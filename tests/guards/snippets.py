@@ -66,7 +66,8 @@ class Stage:
     def environment(self) -> dict[str, str]:
         path = f"{self.directory / '.venv' / 'bin'}{os.pathsep}{os.environ['PATH']}"
         plain = {"COLUMNS": "120", "NO_COLOR": "1", "PYTHONUNBUFFERED": "1"}  # what comes first is shown first
-        return {**os.environ, "PATH": path, "PYTHONPATH": str(self.directory), **plain}
+        home = str(self.directory / ".splice")  # what the host keeps is not that of whoever runs the tests
+        return {**os.environ, "PATH": path, "PYTHONPATH": str(self.directory), "SPLICE_HOME": home, **plain}
 
     def strike(self) -> None:
         """Stop what still runs."""

@@ -4,7 +4,6 @@ import asyncio
 import os
 import signal
 import sys
-import tomllib
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,13 +15,9 @@ from examples.travel.screen import Screen, plain
 from examples.travel.walk import Seen
 
 from cli import test_asking
-from cli.conftest import Splice, splice
-from guards.source import ROOT
-from splice.cli.demo import PACKAGE, PLACES, _client
+from splice.cli.demo import part
 from splice.cli.outcomes import FAILED, OK
 from support.warm import warm_python
-
-__all__ = ["splice"]
 
 
 def test_the_whole_story(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -56,28 +51,25 @@ def test_the_whole_story(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.
 
 @pytest.fixture
 def demo() -> Any:
-    """Import the example as `splice demo` does."""
-    return _client()
+    """Import the example's client as a part of its package."""
+    return part("client")
 
 
-def test_what_is_not_so_is_said(splice: Splice, demo: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_not_so_is_said(demo: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     async def journey(*_: object) -> Any:
         return SimpleNamespace(seen=Seen(), problems=["not so: the colleagues know"])
 
     monkeypatch.setattr(demo, "journey", journey)
-    done = splice("demo", "--no-input")
-    assert (done.code, done.out) == (FAILED, "")
-    assert done.err == "splice: the demo went wrong: not so: the colleagues know\n"
     monkeypatch.setattr(sys, "argv", ["client", "--no-input"])
     assert demo.main() == FAILED
-    shown = splice("demo", "--json")
-    assert (shown.code, shown.json["checks"]) == (FAILED, {})
+    assert capsys.readouterr().err == "travel: not so: the colleagues know\n"
 
     async def refused(*_: object) -> Any:
         raise demo.Refused("you did not allow bookTrip")
 
     monkeypatch.setattr(demo, "journey", refused)
-    assert splice("demo").err == "splice: the demo went wrong: you did not allow bookTrip\n"
+    assert demo.main() == FAILED
+    assert capsys.readouterr().err == "travel: you did not allow bookTrip\n"
 
 
 def test_who_is_told_to_end_ends_in_order(demo: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,14 +89,6 @@ def test_who_is_told_to_end_ends_in_order(demo: Any, monkeypatch: pytest.MonkeyP
     assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
 
 
-def test_servers_that_do_not_start(splice: Splice, demo: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(sys.modules[f"{PACKAGE}.processes"], "FOLDER", tmp_path)
-    done = splice("demo", "--no-input")
-    assert done.code == FAILED
-    assert done.err.startswith("splice: the demo failed: ")
-    assert "there is no file" in done.err
-
-
 async def test_a_web_server_that_does_not_start(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(sys, "executable", warm_python())
     monkeypatch.setattr(processes, "FOLDER", tmp_path)
@@ -113,37 +97,12 @@ async def test_a_web_server_that_does_not_start(monkeypatch: pytest.MonkeyPatch,
             pass
 
 
-def test_the_demo_names_what_it_needs(splice: Splice, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [each for each in sys.modules if each.partition(".")[0] == PACKAGE]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "aiosmtpd.smtp", None)
-    done = splice("demo", "--no-input")
-    assert (done.code, done.err) == (FAILED, "splice: the demo needs aiosmtpd: pip install 'splice[demo]'\n")
-    for name in [each for each in sys.modules if each.partition(".")[0] == PACKAGE]:
-        monkeypatch.delitem(sys.modules, name)
-
-
-def test_a_package_without_the_example(splice: Splice, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("splice.__file__", str(tmp_path / "splice" / "__init__.py"))
-    done = splice("demo", "--no-input")
-    assert (done.code, done.out) == (FAILED, "")
-    assert "the travel example is not here" in done.err
-
-
-def test_the_wheel_has_the_example() -> None:
-    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    wheel = settings["tool"]["hatch"]["build"]["targets"]["wheel"]
-    assert "examples/travel" in wheel["only-include"]
-    assert wheel["sources"]["examples"] == f"splice/{PLACES[0].removesuffix('/travel')}"
-
-
 def test_a_person_is_asked_at_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", warm_python())
-    begins = (
-        f"import sys\nsys.executable = {warm_python()!r}\n{test_asking.HEARS_CTRL_C}"  # so its servers are warm, too
-    )
+    begins = f"import sys\nsys.executable = {warm_python()!r}\n"  # so its servers are warm, too
+    begins += "from examples.travel.client import main\nsys.exit(main())"
     monkeypatch.setattr(test_asking, "HEARS_CTRL_C", begins)
-    with test_asking.Screen("demo") as terminal:
+    with test_asking.Screen() as terminal:
         terminal.type("n\n\nwhat?\n\n\n")  # of two requests to a model one is allowed; then the booking, and its form
         terminal.until(r"(?s)seatPreference \(window, aisle, no preference\).*\[aisle\]")
         terminal.type("middle\nwindow\n" + "\n" * 20)
@@ -156,7 +115,6 @@ def test_a_person_is_asked_at_a_terminal(monkeypatch: pytest.MonkeyPatch) -> Non
         "Shall I press its button for you?",
         "Allow sendEmail?",
         "\x1b[",
-        "It works.",
     ):
         assert shown in terminal.shown
     assert terminal.shown.count("seatPreference (") == 2, "what does not fit is asked for again"

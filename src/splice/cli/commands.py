@@ -15,6 +15,7 @@ COMMANDS = {
     "read": "Read a resource.",
     "prompt": "Fill in a prompt.",
     "doctor": "Find out whether a server works, and if not, where it breaks and what to do.",
+    "host": "Let a model use servers, with you in control: chat, run, a web page, and which servers there are.",
     "login": "Log in to a server with a browser, for all commands that come after.",
     "logout": "Forget a login.",
     "install": "Let a host, such as Claude Desktop or VS Code, use a server.",

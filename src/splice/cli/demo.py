@@ -1,23 +1,22 @@
-"""`splice demo`: the travel example, walked through by its client before your eyes.
+"""`splice demo`: the travel example in the host, with a model that is no AI: offline, on a fresh machine.
 
 The example lies in `examples/travel/` of a checkout, and in `splice/examples/travel/` of an installed package.
 """
 
+import asyncio
 import os
-import shutil
 import sys
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
 
 import splice
-from splice import MCPError
-from splice.cli.asking import has_terminal
-from splice.cli.outcomes import FAILED, OK, Stop
-from splice.cli.reaching import told
+from splice.cli.host_failing import Refused
+from splice.cli.outcomes import FAILED, Stop
 
 PACKAGE = "splice_travel"
 """The name that the example is imported under, which nobody else uses."""
@@ -27,40 +26,57 @@ PLACES = ("examples/travel", "../../examples/travel")
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="Print what was seen as JSON, and nothing else.")
-@click.option("--no-input", is_flag=True, help="Answer the servers' questions without asking you.")
+@click.option("--web", is_flag=True, help="Open it on a web page of this machine.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=0, show_default=True, help="Of the page; 0: any free one."
+)
+@click.option("--no-browser", is_flag=True, help="Open no browser, only say the address.")
+@click.option("--plain", is_flag=True, help="At the terminal, one line for each event.")
+@click.option("--json", "as_json", is_flag=True, help="Print what happened as JSON, and nothing else.")
+@click.option("--no-input", is_flag=True, help="Answer all questions by policy, without asking you.")
+@click.option(
+    "--folder", type=click.Path(path_type=Path), help="Keep chat, log, bookings and mails there; else they go."
+)
 @click.option("--debug", is_flag=True, expose_value=False, help="Show tracebacks.")
-def command(as_json: bool, no_input: bool) -> int:
-    """Show what Splice does: three servers, both eras, stdio and HTTP, and one journey to Barcelona.
+def command(*, no_input: bool, folder: Path | None, no_browser: bool, **given: Any) -> int:
+    """Plan a journey to Barcelona with three servers, over stdio and HTTP and in both eras.
 
-    On a terminal the servers' questions are put to you; elsewhere the demo answers them, and ends by itself.
+    No AI runs: the demo model follows rules, and says so. At a terminal, and on the page, you are asked; elsewhere a
+    policy answers, and the demo ends by itself.
     """
-    is_there = has_terminal() and sys.stdout.isatty() and not no_input and not as_json
-    client = _client()
-    try:
-        problems: list[str] = client.show(as_json=as_json, is_there=is_there)
-    except MCPError as error:
-        raise Stop(FAILED, f"the demo failed: {told(error)}") from error
-    except RuntimeError as error:
-        raise Stop(FAILED, f"the demo failed: {error}") from error
-    if problems and not as_json:  # as JSON they are among what was seen
-        raise Stop(FAILED, f"the demo went wrong: {'; '.join(problems)}")
-    if not as_json:
-        _farewell()
-    return FAILED if problems else OK
+    is_there = sys.stdin.isatty() and sys.stdout.isatty() and not no_input and not given["as_json"]
+    playing, travel, processes = import_module("splice.cli.demo_playing"), part("hosted"), part("processes")
+    with TemporaryDirectory(prefix="splice-travel-") as made:
+        kept = (folder or Path(made)).resolve()
+        wanted = playing.Wanted(
+            folder=kept, is_kept=folder is not None, place=place_of(_folder()), opens=not no_browser, **given
+        )
+        work = playing.play(travel, wanted, is_watched=is_there or given["web"])
+        try:
+            code: int = asyncio.run(work if given["web"] else processes.until_told(work))  # the page hears signals
+        except asyncio.CancelledError:
+            raise KeyboardInterrupt from None  # SIGTERM, or the terminal is gone
+        except Refused as refused:
+            raise Stop(refused.code, f"{refused}: {refused.mend}" if refused.mend else str(refused)) from refused
+    return code
 
 
 def _folder() -> Path:
     """Find the example. Raises `Stop`."""
     for place in PLACES:
         folder = Path(splice.__file__).parent / place
-        if (folder / "client.py").is_file():
+        if (folder / "hosted.py").is_file():
             return folder.resolve()
     raise Stop(FAILED, "the travel example is not here: neither in a checkout nor in the installed package")
 
 
-def _client() -> Any:
-    """Import the example's client, as a part of its package. Raises `Stop`."""
+def place_of(folder: Path) -> str:
+    """Write a folder as the user would."""
+    return os.path.relpath(folder) if folder.is_relative_to(Path.cwd()) else str(folder)
+
+
+def part(name: str) -> Any:
+    """Import a module of the example, as a part of its package. Raises `Stop`."""
     folder = _folder()
     if PACKAGE not in sys.modules:
         found = [str(folder)]
@@ -70,23 +86,9 @@ def _client() -> Any:
         sys.modules[PACKAGE] = module = module_from_spec(spec)
         spec.loader.exec_module(module)
     try:
-        return import_module(f"{PACKAGE}.client")
+        return import_module(f"{PACKAGE}.{name}")
     except ModuleNotFoundError as error:
         needed = (error.name or PACKAGE).partition(".")[0]
         if needed in {PACKAGE, "splice"}:
             raise
         raise Stop(FAILED, f"the demo needs {needed}: pip install 'splice[demo]'") from error
-
-
-def _farewell() -> None:
-    typed = sys.argv[0] if Path(sys.argv[0]).name == "splice" else "python -m splice.cli"
-    program = "splice" if shutil.which("splice") else typed
-    folder = _folder()
-    place = os.path.relpath(folder) if folder.is_relative_to(Path.cwd()) else str(folder)
-    print("\nIt works. Now try:")
-    for words in (
-        f"list {place}/weather.py",
-        f"call {place}/weather.py checkWeather city=Paris date=2027-06-15",
-        f"run {place}/travel.py --http",
-    ):
-        print(f"  {program} {words}")

@@ -30,7 +30,7 @@ A server is named by its URL, its .py file, or its command after `--`:
   splice call server.py add a=2 b=3
   splice list -- npx -y @modelcontextprotocol/server-everything
 
-Exit codes: 0 it worked, 1 the call failed, 2 wrong usage, 3 could not connect.
+Exit codes: 0 it worked, 1 the call failed, 2 wrong usage, 3 could not connect, 4 not allowed.
 """
 
 

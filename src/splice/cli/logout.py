@@ -23,14 +23,15 @@ def command(tail: list[str], words: tuple[str, ...]) -> int:
     """
     target, place = web_target(words, tail)
     try:
-        known = asyncio.run(_forgotten(Place(place.url).url))
+        known = asyncio.run(forgotten(Place(place.url).url))
     except AuthorizationFailed as error:
         raise Stop(FAILED, str(error)) from error
     print(f"Forgot the login at {target.name}." if known else f"There was no login at {target.name}.")
     return OK
 
 
-async def _forgotten(server: str) -> bool:
+async def forgotten(server: str) -> bool:
+    """Forget what is kept for a server, if there is something. Raises `AuthorizationFailed`."""
     files = FileTokens()
     if not files.file_of(server).exists():
         return False

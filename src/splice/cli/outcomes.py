@@ -10,6 +10,9 @@ USAGE = 2
 UNREACHABLE = 3
 """There is no server to talk to."""
 
+DENIED = 4
+"""Something was not allowed: by a rule, by the user, or because nobody was there to answer."""
+
 INTERRUPTED = 130
 """Ctrl-C."""
 

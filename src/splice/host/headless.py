@@ -33,9 +33,11 @@ async def run(
     output: Callable[[str], object] | None = None,
     *,
     seconds: float = TURN_SECONDS,
+    arguments: dict[str, str] | None = None,
 ) -> int:
     """Say a prompt, wait for the end of the turn, and return the exit status. The host has to be open and headless.
 
+    With `arguments` the prompt is one of a server's: ``travel/plan-vacation``, filled in with them.
     `allow` and `deny` are rules for this run, such as ``travel/*``. `output` gets the lines, one JSON object each: the
     items of messages, calls, servers and notices as they become final, and at last ``{"kind": "end", ...}``.
     Raises `HostError` for rules and hosts that cannot be used.
@@ -47,7 +49,7 @@ async def run(
     told = _Told(output or (lambda _line: None))
     watching = asyncio.get_running_loop().create_task(_watch(host, told))
     try:
-        status, why = await _turn(host, prompt, seconds)
+        status, why = await _turn(host, prompt, arguments, seconds)
     finally:
         watching.cancel()
         with suppress(asyncio.CancelledError):
@@ -58,10 +60,10 @@ async def run(
     return status
 
 
-async def _turn(host: Host, prompt: str, seconds: float) -> tuple[int, str]:
+async def _turn(host: Host, prompt: str, arguments: dict[str, str] | None, seconds: float) -> tuple[int, str]:
     """Take the turn. Returns the status, and why it is not 0."""
     try:
-        await host.say(prompt)
+        await (host.say(prompt) if arguments is None else host.say(prompt=prompt, arguments=arguments))
         async with asyncio.timeout(seconds):
             last = await host.wait()
     except TimeoutError:

@@ -13,7 +13,7 @@ from typing import Self, Unpack
 from splice.host.chats import Chats
 from splice.host.choices import Choices
 from splice.host.config.entries import Scope
-from splice.host.config.reading import gathered, read, standard_files
+from splice.host.config.reading import gathered, read, scope_of, standard_files
 from splice.host.failing import HostError
 from splice.host.options import HostOptions
 from splice.host.places import Places, places
@@ -45,11 +45,6 @@ class Host(Chats, Serving, Reading, Choices):
         cwd = Path(options.get("cwd") or Path.cwd()).absolute()
         home = options.get("home")
         kept = places() if home is None else Places.under(Path(home).expanduser().absolute())
-        named: list[tuple[Path, Scope]] = [(cwd / path, _scope(cwd / path, cwd)) for path in paths]
+        named: list[tuple[Path, Scope]] = [(cwd / path, scope_of(cwd / path, cwd)) for path in paths]
         configured = gathered(read(path, scope, cwd=cwd) for path, scope in named or standard_files(cwd, kept))
         return cls(configured, options)
-
-
-def _scope(path: Path, cwd: Path) -> Scope:
-    """Tell whose a file is. The project's own may be a stranger's, even when the user names it."""
-    return "project" if path.resolve().parent == cwd.resolve() and path.name == ".mcp.json" else "given"

@@ -102,6 +102,12 @@ class Settings:
         write(self._path, msgspec.json.format(msgspec.json.encode(kept), indent=2) + b"\n")
         self._kept = kept
 
+    def hold(self, name: str, value: Json) -> None:
+        """Set one for as long as this host is open, without writing it. Raises `SettingWrong`."""
+        if name not in SETTINGS or not SETTINGS[name].fits(value):
+            raise SettingWrong(f"{name} must be {SETTINGS[name].must}" if name in SETTINGS else f"no setting {name}")
+        self._kept = {**self._kept, name: value}
+
     def _read(self) -> dict[str, Json]:
         try:
             found = json.loads(self._path.read_text("utf-8"))

@@ -21,6 +21,9 @@ from splice.host.config.jsonc import BadConfiguration
 from splice.host.places import Places, at_home
 from splice.host.text import one_line
 
+PROJECT_FILES = (".mcp.json", ".vscode/mcp.json", ".cursor/mcp.json")
+"""Where a project names servers. Of two of one name the first counts."""
+
 _HALF = re.compile(r"[\ud800-\udfff]")
 
 KEYS = ("mcpServers", "servers")
@@ -64,8 +67,14 @@ class Configuration(Struct):
 
 def standard_files(cwd: Path, places: Places) -> list[tuple[Path, Scope]]:
     """List the files that the host reads unless it is told others: the project's and the user's, if they are there."""
-    wanted: list[tuple[Path, Scope]] = [(cwd / ".mcp.json", "project"), (places.servers, "user")]
+    wanted: list[tuple[Path, Scope]] = [*((cwd / each, "project") for each in PROJECT_FILES), (places.servers, "user")]
     return [(path, scope) for path, scope in wanted if path.exists()]
+
+
+def scope_of(path: Path, cwd: Path) -> Scope:
+    """Tell whose a file is that the user names. The project's own may be a stranger's all the same."""
+    resolved = path.resolve()
+    return "project" if resolved in {(cwd / each).resolve() for each in PROJECT_FILES} else "given"
 
 
 def read(path: Path, scope: Scope, *, cwd: Path | None = None) -> Configuration:

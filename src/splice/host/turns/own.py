@@ -12,7 +12,7 @@ import msgspec
 from splice.host.asked import Filled, Form, Json
 from splice.host.asking.forms import BadForm, fields
 from splice.host.asking.secrecy import is_secret
-from splice.host.items import Block, Call
+from splice.host.items import Block, Call, Message
 from splice.host.parts import Parts
 from splice.host.tools.discovery import DESCRIBE, SEARCH, BadUse
 from splice.host.tools.results import READ_MORE, Given
@@ -122,9 +122,12 @@ class OwnTools:
         return told(self._parts.discovery.answer(DESCRIBE, arguments))
 
     def _is_known(self, server: str, uri: str) -> bool:
-        """Tell whether a server lists a resource, or named it in a result of this chat."""
+        """Tell whether a server lists a resource or named it in a result of this chat, or the user attached it."""
         manifest = self._parts.connections[server].manifest
         if manifest is not None and any(each.uri == uri for each in manifest.resources):
+            return True
+        attached = (each for message in self._parts.board.all(Message) for each in message.attached)
+        if any((each.server, each.uri) == (server, uri) for each in attached):
             return True
         calls = (each for each in self._parts.board.all(Call) if each.server == server)
         return any(block.type == "link" and block.text == uri for call in calls for block in call.result)

@@ -1,0 +1,156 @@
+"""`splice host run`, `chat`, `log`, `models` and `web`: never hanging, never allowing what nobody allowed."""
+
+import io
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli.conftest import Splice
+from cli.hosting import place, shop
+from cli.test_host_mcp import home
+from splice.cli.outcomes import DENIED, FAILED, OK, UNREACHABLE, USAGE
+
+__all__ = ["home"]
+
+
+@pytest.fixture
+def ready(splice: Splice, home: Path) -> Path:
+    """Have a shop."""
+    assert splice("host", "mcp", "add-json", "shop", json.dumps(shop())).code == OK
+    return home
+
+
+def lines(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_what_nobody_allowed_is_denied_and_what_is_allowed_is_done(splice: Splice, ready: Path) -> None:
+    done = splice("host", "run", "-p", "add a=2 b=3")
+    assert done.code == DENIED
+    assert "error  not allowed: shop/add: " in done.err
+    assert "note   the demo model answers, by rules: it is no AI." in done.err
+    done = splice("host", "run", "-p", "add a=2 b=3", "--allow", "shop/add", "--output", "json")
+    assert (done.code, done.err) == (OK, "")
+    told = done.json
+    assert [(each["tool"], each["state"], each["structured"]) for each in told["calls"]] == [("add", "done", 5)]
+    assert (told["model"]["is_ai"], told["ok"]) == (False, True)
+    denied = splice(
+        "host", "run", "-p", "add a=2 b=3", "--allow", "shop/*", "--deny", "*/add", "--output", "stream-json"
+    )
+    assert denied.code == DENIED
+    events = lines(denied.out)
+    assert [each["number"] for each in events] == list(range(1, len(events) + 1))
+    assert (events[-1]["kind"], events[-1]["status"]) == ("end", DENIED)
+    logged = splice("host", "log", told["chat"][:6])
+    assert "call" in logged.out
+    assert "shop" in logged.out
+    assert lines(splice("host", "log", "--export", "jsonl").out)[0]["kind"] == "host"
+    assert splice("host", "log", "--export", "html").out.startswith("<!doctype html>")
+
+
+def test_chat_goes_on_line_by_line_in_a_pipe(splice: Splice, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    class Face:
+        __name__ = "a.plain"
+
+        async def run(self, host: Any) -> int:
+            asked.append(host.chat.id)
+            if len(asked) == 1:
+                await host.say("hello")
+                await host.wait()
+            return 0
+
+    monkeypatch.setattr("splice.cli.host_chat.face_of", lambda **_: Face())
+    done = splice("host", "chat")
+    assert done.code == OK
+    assert "note   no servers are configured" in done.err
+    assert f'chat "hello" is kept. Go on: splice host chat --resume {asked[0][:4]}' in done.err
+    assert splice("host", "chat", "--resume", asked[0][:4]).code == OK
+    assert splice("host", "chat", "--resume").code == OK
+    assert asked == [asked[0]] * 3
+    assert "There is no chat zzzz" in splice("host", "chat", "--resume", "zzzz").err
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["-p", " "], USAGE, "there is nothing to say"),
+        (["-p", "-"], USAGE, "there is nothing to say"),
+        (["-p", "x", "a=b"], USAGE, "what is 'a=b'?"),
+        (["-p", "/nope"], USAGE, "there is no prompt nope"),
+        (["-p", "/nope a"], USAGE, "'a' is not of the form key=value"),
+        (["-p", "x", "--model", "nope"], USAGE, "There is no model 'nope'"),
+        (["-p", "x", "--server", "nope"], USAGE, "there is no server 'nope'"),
+        (["-p", "x", "--answers", "no.json"], USAGE, "there is no file 'no.json'"),
+        (["-p", "x", "--answers", "list.json"], USAGE, "list.json is not a JSON object"),
+        (["-p", "x", "--answers", "odd.json"], USAGE, "'forms' is not a kind of question"),
+        (["-p", "x", "--allow", "*"], FAILED, "The rule '*' cannot be used"),
+        (["-p", "x", "--server", "gone"], UNREACHABLE, "gone cannot be started"),
+        (["-p", "x", "--server", "strange"], DENIED, "strange is not trusted yet"),
+        (["-p", "x", "--config", ".cursor.json"], UNREACHABLE, "no server is connected"),
+        (["-p", "x", "--max-calls", "0"], USAGE, "--max-calls"),
+    ],
+)
+def test_wrong_usage(
+    splice: Splice, home: Path, monkeypatch: pytest.MonkeyPatch, words: Sequence[str], code: int, said: str
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO(""))
+    Path("list.json").write_text("[]")
+    Path("odd.json").write_text('{"forms": {}}')
+    Path(".cursor.json").write_text('{"mcpServers": {"gone": {"command": "not-there-at-all"}}}')
+    place(Path.cwd(), strange={"command": "x"})
+    splice("host", "mcp", "add", "gone", "--", "not-there-at-all")
+    done = splice("host", "run", *words)
+    assert done.code == code, done.err
+    assert said in done.err
+
+
+def test_models_and_the_log_begin_empty(splice: Splice, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    assert splice("host", "models", "--no-header").out.startswith("demo\tDemo model (no AI)\t")
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    models = splice("host", "models", "--json").json["models"]
+    assert {each["is_ai"] for each in models} == {True, False}
+    assert [each["id"] for each in models if each["is_chosen"]] == ["demo"]
+    assert "there is no log yet" in splice("host", "log").err
+
+
+@pytest.mark.parametrize(("name", "extra"), [("chat", "host"), ("web", "web")])
+def test_a_face_without_its_extra_says_how_to_install_it(
+    splice: Splice, home: Path, monkeypatch: pytest.MonkeyPatch, name: str, extra: str
+) -> None:
+    def absent(_: str) -> None:
+        raise ModuleNotFoundError("no", name="textual.app")
+
+    monkeypatch.setattr(f"splice.cli.host_{name}.import_module", absent)
+    for stream in (sys.stdin, sys.stdout):
+        monkeypatch.setattr(stream, "isatty", lambda: True, raising=False)
+    monkeypatch.delenv("SPLICE_PLAIN", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    done = splice("host", name)
+    assert done.code == FAILED
+    assert f"needs textual, which is not installed\nmend   pip install 'splice[{extra}]'" in done.err
+
+
+def test_the_page_is_served_until_it_ends(splice: Splice, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    served: list[tuple[int, bool]] = []
+
+    class Face:
+        async def run(self, host: Any, port: int, opens: bool) -> int:
+            assert host.chat
+            served.append((port, opens))
+            if port:
+                raise OSError(98, "Address already in use")
+            return 0
+
+    monkeypatch.setattr("splice.cli.host_web.serving", Face)
+    assert splice("host", "web", "--no-browser").code == OK
+    done = splice("host", "web", "--port", "9")
+    assert (done.code, served) == (FAILED, [(0, False), (9, True)])
+    assert "error  port 9 cannot be used: Address already in use\nmend   --port takes another\n" in done.err
