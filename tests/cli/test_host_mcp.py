@@ -70,7 +70,7 @@ def test_a_server_is_added_tested_and_listed_with_what_it_offers(splice: Splice,
     assert listed[0] == "Server\tFrom\tState\tProtocol\tTools\tStarted by"
     assert listed[1].startswith("shop\tyours\tasleep\t2026-07-28\t")
     told = splice("host", "mcp", "get", "shop", "--json").json
-    assert (told["state"], told["line"], told["variables"]) == ("asleep", 3, ["A"])
+    assert (told["state"], told["line"], told["variables"]) == ("asleep", 3, ["A=b c"])
     assert "add" in told["tools"]
     assert "runs" in splice("host", "mcp", "get", "shop").out
 

@@ -44,7 +44,8 @@ def test_a_path_as_it_is_typed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
 
 
 def test_files_are_replaced_as_a_whole(tmp_path: Path) -> None:
-    folder = private(tmp_path / "a")
+    folder = private(tmp_path / "a/b")
+    assert {stat.S_IMODE(each.stat().st_mode) for each in (folder, folder.parent)} == {0o700}
     keep(folder / "f", b"1")
     keep(folder / "f", b"2")
     assert [(each.name, each.read_bytes(), stat.S_IMODE(each.stat().st_mode)) for each in folder.iterdir()] == [

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from splice.host.text import as_json, one_line, safe, size
+from splice.host.text import as_json, one_line, safe, size, unseen
 
 
 @pytest.mark.parametrize(
@@ -26,6 +26,12 @@ from splice.host.text import as_json, one_line, safe, size
         ("hidden\U000e0041", "hidden\\U000e0041"),
         ("\u00e9\u4e2d\U0001f468\u200d\U0001f469", "\u00e9\u4e2d\U0001f468\u200d\U0001f469"),
         ("\ud800", "\\ud800"),
+        ("git\u200dhub", "git\\u200dhub"),
+        (
+            "\u0645\u06cc\u200c\u062e \u2764\ufe0f\u200d\U0001f525 1\ufe0f",
+            "\u0645\u06cc\u200c\u062e \u2764\ufe0f\u200d\U0001f525 1\ufe0f",
+        ),
+        ("a\ufe0f\u200c\ufe01 \U0001f525\u200d\u200d", "a\\ufe0f\\u200c\\ufe01 \U0001f525\u200d\\u200d"),
     ],
 )
 def test_a_terminal_is_not_told_what_to_do(text: str, shown: str) -> None:
@@ -60,3 +66,8 @@ def test_json_escapes_what_a_terminal_obeys() -> None:
 def test_sizes() -> None:
     assert size(70) == "70 bytes"
     assert size(20480) == "20 KiB"
+
+
+def test_a_text_that_is_hidden_in_joiners_and_selectors_is_counted() -> None:
+    assert unseen("plain" + "\u200c\u200d" * 8 + "\ufe00\ufe01") == 18
+    assert unseen("\u0645\u06cc\u200c\u062e \U0001f468\u200d\U0001f469") == 0

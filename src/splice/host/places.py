@@ -83,8 +83,13 @@ def _given(variables: Mapping[str, str], name: str, otherwise: str) -> Path:
 
 
 def private(folder: Path) -> Path:
-    """Make a folder that only the user may enter, and return it. Raises `OSError`."""
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    """Make a folder that only the user may enter, and return it; likewise those above that are missing.
+
+    Raises `OSError`.
+    """
+    if not folder.parent.exists():
+        private(folder.parent)
+    folder.mkdir(exist_ok=True, mode=0o700)
     return folder
 
 

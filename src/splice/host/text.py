@@ -8,15 +8,23 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import msgspec
 
 _ALLOWED = "\n\t\u200c\u200d"
-"""Line ends and tabs; and the two joiners, which scripts and emoji need."""
+"""Line ends and tabs; and the two joiners, which scripts and emoji need, where they do."""
 
 _UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 """Unicode categories: controls, formats (bidi among them), lone surrogates, line and paragraph separators."""
+
+_STRAY = re.compile(
+    "(?:(?<![\u0600-\u109f\u1780-\u18af\u2190-\u2bff\ua840-\uabff\ufb50-\ufdff\ufe0f\ufe70-\ufefc\U0001e900-\U0001e95f"
+    "\U0001f000-\U0001faff])[\u200c\u200d]|(?<![0-9#*\xa9\xae\u203c-\u3299\U0001f000-\U0001faff])[\ufe0e\ufe0f]|"
+    "[\u034f\u17b4\u17b5\ufe00-\ufe0d])[\u200c\u200d\ufe00-\ufe0f]*"
+)
+"""Joiners that join nothing, and selectors that select nothing: a text can be hidden in a row of them."""
 
 _BLANK = re.compile("[\u115f\u1160\u2800\u3164\uffa0\u180b-\u180f\U000e0100-\U000e01ef]")
 """Letters that are drawn as nothing, and selectors that can carry hidden text."""
@@ -27,7 +35,8 @@ def safe(text: str) -> str:
     text = text.replace("\r\n", "\n")
     if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
         return text
-    return "".join(_written_out(each) if _is_unsafe(each) else each for each in text)
+    text = "".join(_written_out(each) if _is_unsafe(each) else each for each in text)
+    return _STRAY.sub(lambda found: _written_out(found[0]), text)
 
 
 def one_line(text: str) -> str:
@@ -37,7 +46,9 @@ def one_line(text: str) -> str:
 
 def unseen(text: str) -> int:
     """Count the characters that a reader could not see, or a terminal would obey."""
-    return 0 if text.isascii() and text.isprintable() else sum(map(_is_unsafe, text.replace("\r\n", "\n")))
+    if text.isascii() and text.isprintable():
+        return 0
+    return sum(map(len, _STRAY.findall(text))) + sum(map(_is_unsafe, text.replace("\r\n", "\n")))
 
 
 def listed(message: str, known: Iterable[str]) -> str:
@@ -51,13 +62,17 @@ def as_json(value: Any) -> str:
     text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
     if text.isascii() and "\x7f" not in text:  # the other controls are escaped by JSON itself
         return text
-    return "".join(_escaped(each) if _is_unsafe(each) else each for each in text)
+    text = "".join(_escaped(each) if _is_unsafe(each) else each for each in text)
+    return _STRAY.sub(lambda found: _escaped(found[0]), text)
 
 
 def parted(text: str) -> Iterator[tuple[str, bool]]:
     """Part a text into what can be seen and what `safe` would write out: each part, and whether it is hidden."""
-    for is_hidden, part in groupby(text.replace("\r\n", "\n"), _is_unsafe):
-        yield "".join(part), is_hidden
+    text = text.replace("\r\n", "\n")
+    strays = {at for found in _STRAY.finditer(text) for at in range(*found.span())}
+    marked = ((each, at in strays or _is_unsafe(each)) for at, each in enumerate(text))
+    for is_hidden, part in groupby(marked, itemgetter(1)):
+        yield "".join(each for each, _ in part), is_hidden
 
 
 def size(count: int) -> str:

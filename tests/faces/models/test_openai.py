@@ -1,6 +1,7 @@
 """The chat completions format over a real connection, by OpenAI's own SDK."""
 
 import asyncio
+import gzip
 from typing import Any
 
 import pytest
@@ -135,3 +136,19 @@ def test_what_the_environment_says_to_the_provider_is_not_said_to_others(monkeyp
             assert [headers.get("authorization") for headers in given.headers] == [f"bearer {KEY}", None]
 
     asyncio.run(main())
+
+
+@pytest.mark.parametrize(
+    ("reply", "most"),
+    [
+        (Reply([b"data: " + b"x" * 2_000]), 10_000),
+        (Reply([b": ping\n\n" * 2_000]), 10_000),
+        (refusing(500, "x" * 2_000), 10_000),
+        (Reply([gzip.compress(b"data: {}\n\n" * 100)], headers={"content-encoding": "gzip"}), 10_000),
+    ],
+    ids=["a line", "all", "an error", "packed"],
+)
+def test_an_endpoint_cannot_fill_the_memory(monkeypatch: pytest.MonkeyPatch, reply: Reply, most: int) -> None:
+    monkeypatch.setattr("splice.host.models.bounds.MAX_ANSWER_BYTES", 1_000)
+    monkeypatch.setattr("splice.host.models.bounds.MAX_STREAM_BYTES", most)
+    assert failure(reply).kind == "wrong answer"

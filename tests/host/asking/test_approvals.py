@@ -42,6 +42,8 @@ class Desk(Struct):
 
     def begin(self, call: int, found: Found, arguments: Json, taint: str = "") -> "asyncio.Task[Approved]":
         self.board.put(Call(id=f"call:{call}", chat="chat:1", turn=1, server=found.server, tool=found.item.name))
+        if self.board.get(found.item.id, Tool) is None:
+            self.board.put(found.item)
         turn = Taint(taint.split())
         asking = self.approvals.approve(f"call:{call}", found, arguments, turn, "The model, in turn 1")
         return asyncio.create_task(asking)
@@ -334,5 +336,42 @@ def test_what_changes_while_the_user_thinks_is_not_called(change: dict[str, Any]
         assert (approved.is_allowed, approved.reason) == (False, reason)
         assert approved.trail[-1].what == f"Blocked: {reason}"
         assert [each for each in desk.board.all(Rule) if each.effect == "allow"] == []
+
+    _run(body)
+
+
+def test_a_rule_given_for_another_call_lets_no_tool_out_that_changed_meanwhile() -> None:
+    async def body(desk: Desk) -> None:
+        first, second = desk.begin(1, _tool(), {}), desk.begin(2, _tool("forward"), {})
+        (id, _), _ = await desk.asked(2)
+        desk.board.change("tool:mail/forward", fingerprint="new", held=[])
+        desk.policy.permissions.grant("allow", "mail/*", chat="chat:1")
+        desk.questions.answer(id, Decision("chat"), "web")
+        assert [(await each).is_allowed for each in (first, second)] == [True, False]
+
+    _run(body)
+
+
+def test_a_tool_that_is_offered_no_more_is_not_called() -> None:
+    async def body(desk: Desk) -> None:
+        approving = desk.begin(1, _tool(), {})
+        [(id, _)] = await desk.asked()
+        desk.board.drop("tool:mail/send")
+        desk.questions.answer(id, Decision("chat"), "web")
+        assert (await approving).reason == "its server offers it no more"
+
+    _run(body)
+
+
+def test_an_answer_for_equal_calls_passes_over_one_that_it_does_not_fit() -> None:
+    async def body(desk: Desk) -> None:
+        other = desk.begin(2, _tool(schema={"type": "object", "properties": {"to": {"type": "integer"}}}), {})
+        await desk.asked()
+        approving = desk.begin(1, _tool(), {})
+        _, (id, _) = await desk.asked(2)
+        desk.questions.answer(id, Decision("once", arguments={"to": "b"}, is_for_equal=True), "web")
+        assert (await approving).is_allowed
+        assert len(await desk.asked()) == 1
+        other.cancel()
 
     _run(body)

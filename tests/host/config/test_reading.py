@@ -226,3 +226,39 @@ def test_standard_files(tmp_path: Path) -> None:
     file(tmp_path / ".mcp.json", {})
     file(places.servers, {})
     assert standard_files(tmp_path, places) == [(tmp_path / ".mcp.json", "project"), (places.servers, "user")]
+
+
+def test_a_project_cannot_pose_as_the_users_own_for_its_folder(tmp_path: Path) -> None:
+    strange = {"projects": {str(tmp_path): {"mcpServers": {"db": {"command": "strange"}}}}, "mcpServers": {}}
+    own = {"projects": {str(tmp_path): {"mcpServers": {"db": {"command": "own"}}}}}
+    found = gathered(
+        [
+            read(file(tmp_path / ".mcp.json", strange), "project", cwd=tmp_path),
+            read(file(tmp_path / "claude.json", own), "user", cwd=tmp_path),
+        ]
+    )
+    assert [each.runs for each in found.entries] == ["own"]
+
+
+@pytest.mark.parametrize(
+    ("raw", "told"),
+    [
+        ({"url": "https://h.example/?key=x${KEY}"}, ["its URL (from KEY)"]),
+        ({"url": "https://u:x${KEY:-&}@h.example/"}, ["its URL (from KEY)"]),
+        ({"url": "https://h.example/", "oauth": {"clientSecret": "${KEY}"}}, ["its login (from KEY)"]),
+        (
+            {"command": "x", "env": {"PATH": "./bin", "API_KEY": "secret", "DB": "db://u:secret@h/"}},
+            ["API_KEY", "DB=db://u:***@h/", "PATH=./bin"],
+        ),
+    ],
+)
+def test_what_an_entry_gets_is_told(raw: dict[str, Any], told: list[str]) -> None:
+    assert entry_of("s", raw).variables == told
+
+
+def test_where_a_login_goes_is_part_of_what_is_trusted() -> None:
+    one, other = (
+        entry_of("s", {"url": "https://h.example/", "oauth": {"clientId": "c", "clientSecret": secret}})
+        for secret in ("own", "${AWS_SECRET}")
+    )
+    assert one.fingerprint != other.fingerprint

@@ -4,6 +4,7 @@ import asyncio
 import os
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -86,7 +87,7 @@ def test_what_looks_like_a_secret_is_known_as_one() -> None:
         "env": {"API_TOKEN": "literal-token", "TZ": "Europe/Berlin"},
     }
     entry = entry_of("s", raw)
-    assert secrets_in(entry, filled(entry, {}, ENVIRON)) == ["--key=sesame-open", "literal-token"]
+    assert secrets_in(entry, filled(entry, {}, ENVIRON)) == ["literal-token", "sesame-open"]
 
 
 def test_inputs_are_asked_for_once_and_kept_for_the_user_only(tmp_path: Path) -> None:
@@ -123,3 +124,24 @@ def test_inputs_are_asked_for_once_and_kept_for_the_user_only(tmp_path: Path) ->
         assert path.with_name("inputs.json.damaged").read_text() == "{damaged"
 
     asyncio.run(check())
+
+
+@pytest.mark.parametrize(
+    ("raw", "secrets"),
+    [
+        ({"url": "https://h.example/mcp?x=${KEY}&y=1"}, ["sesame-open"]),
+        ({"url": "https://h.example/mcp?api_key=literal-key"}, ["literal-key"]),
+        ({"url": "https://u:my-password@h.example/"}, ["my-password"]),
+        ({"command": "x", "args": ["a${A}b${KEY}", "${KEY}${A}$${"]}, ["sesame-open"]),
+        ({"url": "https://h.example/", "oauth": {"clientSecret": "${KEY}"}}, ["sesame-open"]),
+    ],
+)
+def test_a_secret_is_blotted_out_wherever_it_stands(raw: dict[str, Any], secrets: list[str]) -> None:
+    entry = entry_of("s", raw)
+    assert set(secrets) <= set(secrets_in(entry, filled(entry, {}, ENVIRON)))
+
+
+def test_a_long_line_of_an_env_file_is_read_in_time(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text(f"A=b\u2028PATH=c{' ' * 200_000}d # no\n")
+    entry = entry_of("s", {"command": "x", "envFile": ".env"}, folder=tmp_path)
+    assert list(filled(entry, {}, ENVIRON).env) == ["A"]

@@ -6,6 +6,7 @@ import signal
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -453,3 +454,36 @@ class Stuck(Listenable):
     async def connect(self, receiver: Any) -> Any:
         await asyncio.Event().wait()
         return await super().connect(receiver)
+
+
+async def test_a_server_whose_lists_change_all_the_time_is_asked_less_often(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("splice.host.connecting.connection.PATIENCE", 1e9)
+    monkeypatch.setattr("splice.host.connecting.connection.MAX_PAUSE_SECONDS", 0.2)
+    restless = Listenable()
+    restless.capabilities = {"tools": {"listChanged": True}}
+    restless.methods["tools/list"] = returning({"resultType": "complete", "tools": []})
+    asked = partial(restless.calls, "tools/list")
+    async with hosted(tmp_path) as host:
+        await host.add("restless", {"command": "-"}, restless).client()
+        began = time.monotonic()
+        await restless.tell_change("notifications/tools/list_changed")
+        await until(lambda: len(asked()) == 2)
+        await restless.tell_change("notifications/tools/list_changed")
+        await until(lambda: len(asked()) == 3)
+        assert time.monotonic() - began > 0.25
+        await restless.tell_change("notifications/tools/list_changed")
+    assert time.monotonic() - began < 4, "an end does not wait for it"
+
+
+async def test_lists_are_taken_up_to_a_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("splice.host.connecting.listing.MAX_BYTES", 1_000)
+    server = lettered()
+    for number in range(3):
+        server.add_tool(lambda: "x", name=f"t{number}", description="x" * 400)
+    async with hosted(tmp_path) as host:
+        large = host.add("large", {"command": "-"}, server)
+        await large.client()
+        assert host.shown("large").tools == 2
+        assert "the others are left out" in large.output.lines()[0].text

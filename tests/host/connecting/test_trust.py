@@ -53,3 +53,16 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     trusted = Trusted(tmp_path)
     assert not trusted.is_trusted(entry("npx"))
     assert "no project's server is trusted" in trusted.problem
+
+
+def test_an_env_file_that_changed_is_asked_about_again(tmp_path: Path) -> None:
+    trusted = Trusted(tmp_path / "trusted.json")
+    (tmp_path / ".env").write_text("A=1")
+    seen = entry_of("s", {"command": "npx", "envFile": ".env"}, scope="project", folder=tmp_path)
+    trusted.give(seen)
+    assert trusted.is_trusted(seen)
+    (tmp_path / ".env").write_text("A=1\nNODE_OPTIONS=--require ./other.js")
+    assert not trusted.is_trusted(seen)
+    assert trusted.before(seen) == ["npx"]
+    (tmp_path / ".env").unlink()
+    assert not trusted.is_trusted(seen)

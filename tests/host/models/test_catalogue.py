@@ -34,9 +34,13 @@ def without_sdk(monkeypatch: pytest.MonkeyPatch) -> None:
     sdk = SimpleNamespace(OpenAIError=Exception, AsyncOpenAI=object, AnthropicError=Exception, AsyncAnthropic=object)
     for name in ("openai", "anthropic"):
         monkeypatch.setitem(sys.modules, name, sdk)
+    for name in ("openai", "anthropic", "bounds"):
         monkeypatch.setitem(sys.modules, f"splice.host.models.{name}", None)
+        monkeypatch.setattr(f"splice.host.models.{name}", None, raising=False)
         del sys.modules[f"splice.host.models.{name}"]  # and it is gone again after the test
-    monkeypatch.setitem(sys.modules, "httpx2", SimpleNamespace())
+    monkeypatch.setitem(
+        sys.modules, "httpx2", SimpleNamespace(HTTPError=Exception, AsyncByteStream=object, Response=object)
+    )
 
 
 def make(given: Catalogue, id: str = "") -> Any:

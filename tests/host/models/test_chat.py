@@ -160,4 +160,11 @@ def test_an_answer_does_not_grow_without_end(monkeypatch: pytest.MonkeyPatch) ->
     with pytest.raises(ModelFailed, match="larger than"):
         read(delta("12345678901"))
     with pytest.raises(ModelFailed, match="more than 128 tools"):
-        read(*(delta(tool_calls=[call(n, str(n))]) for n in range(129)), END)
+        read(*(delta(tool_calls=[call(n, str(n))]) for n in range(129)))
+
+
+def test_arguments_that_nest_too_deeply_are_not_called() -> None:
+    deep = '{"a":' + "[" * 500 + "]" * 500 + "}"
+    use, _ = read(delta(tool_calls=[call(0, "a", "t", deep)]), END)
+    assert isinstance(use, Use)
+    assert (use.input, use.malformed) == ({}, deep)

@@ -1,6 +1,11 @@
 """Anthropic's Messages format: what is sent. What comes back is shown over a connection in tests/faces/models."""
 
-from splice.host.models.messages import _MUST_CALL, request
+from typing import Any
+
+import pytest
+
+from splice.host.models.base import ModelEvent, ModelFailed, Stop, Use
+from splice.host.models.messages import _MUST_CALL, Answer, request
 from splice.host.models.schemas import portable_name
 from splice.types import AudioContent, ImageContent, SamplingMessage, TextContent, ToolChoice, ToolResultContent
 from splice.types import ToolUseContent as ToolUse
@@ -41,3 +46,26 @@ def test_results_come_first_and_neighbours_are_one() -> None:
     assert ["cache_control" in block for block in after["content"]] == [False, False, True]
     assert [("cache_control" in tool) for tool in sent["tools"]] == [False, True]
     assert not {"tool_choice", "temperature", "metadata"} & set(sent)
+
+
+def use(index: int, name: str) -> dict[str, Any]:
+    return {"type": "content_block_start", "index": index, "content_block": {"type": "tool_use", "name": name}}
+
+
+def read(*chunks: Any) -> list[ModelEvent]:
+    answer = Answer(asking("Go."))
+    return [event for chunk in chunks for event in answer.read(chunk)] + list(answer.end())
+
+
+def test_a_use_whose_end_is_left_out_is_not_lost() -> None:
+    more = {"type": "content_block_delta", "index": 0, "delta": {"type": "input_json_delta", "partial_json": '{"a":1}'}}
+    over = {"type": "message_delta", "delta": {"stop_reason": "tool_use"}}
+    one, two, stop = read(use(0, "one"), more, use(0, "two"), over)
+    assert isinstance(one, Use)
+    assert isinstance(two, Use)
+    assert (one.name, one.input, two.name, two.input, stop) == ("one", {"a": 1}, "two", {}, Stop("toolUse"))
+
+
+def test_uses_that_never_end_are_counted_when_they_begin() -> None:
+    with pytest.raises(ModelFailed, match="more than 128 tools"):
+        read(*(use(index, "t") for index in range(129)))

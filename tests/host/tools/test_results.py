@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from splice.host.items import Block
-from splice.host.tools.results import IMAGE_BYTES, MOST_IMAGES, SHOWN_TEXT, Given, Results, fenced
+from splice.host.tools.results import IMAGE_BYTES, MOST_IMAGES, SHOWN_BLOCKS, SHOWN_TEXT, Given, Results, fenced
 from splice.types import (
     AudioContent,
     CallToolResult,
@@ -217,3 +217,10 @@ def test_five_megabytes_are_quick() -> None:
     assert result.bytes > 5 * 2**20
     assert result.given_tokens < 6_000
     assert (len(result.blocks[0].text), result.blocks[0].cut) == (SHOWN_TEXT, len(text) - SHOWN_TEXT)
+
+
+def test_a_result_of_very_many_parts_is_shown_up_to_a_number() -> None:
+    given = Results().give("s", of(*[TextContent(text="x")] * (SHOWN_BLOCKS + 5)))
+    assert len(given.blocks) == SHOWN_BLOCKS + 1
+    assert given.blocks[-1].text == "[5 more parts are not shown]"
+    assert text_of(given).count("x") == SHOWN_BLOCKS + 5

@@ -11,6 +11,7 @@ import json
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Protocol
 
 from msgspec import Struct
@@ -136,13 +137,13 @@ class Approvals:
             del self._waiting[call]
             self._show(call, "queued", "")
         decision = answer if isinstance(answer, Decision) else Decision("cancel")
+        if decision.verdict not in ("deny", "cancel") and (changed := self._changed(asked)):
+            # Before a rule is made or used: it would be for a definition that the user has not seen.
+            return Approved(False, asked.arguments, changed, [*trail, self._step("the policy", f"Blocked: {changed}")])
         again = self._policy.decide(asked)
         if by == "policy" and decision.verdict == "once" and again.effect == "allow":
             ruled = self._by_rule(asked, again)
             return replace(ruled, trail=trail + ruled.trail)
-        if decision.verdict not in ("deny", "cancel") and (changed := self._changed(asked)):
-            # Before a rule is made: it would be for a definition that the user has not seen.
-            return Approved(False, asked.arguments, changed, [*trail, self._step("the policy", f"Blocked: {changed}")])
         who = who_of(by)
         trail += self._decided(decision, asked, who)
         if decision.is_for_equal:
@@ -156,7 +157,7 @@ class Approvals:
         """Tell why a call may no longer go out: things change while a person thinks. Empty if it may."""
         now = self._board.get(asked.tool.id, Tool)
         if now is None:
-            return ""
+            return "its server offers it no more"
         if now.fingerprint != asked.tool.fingerprint:
             return "its definition changed while you were asked"
         verdict = self._policy.decide(replace(asked, tool=now, is_trusted=self._trusts(asked.server)))
@@ -215,7 +216,8 @@ class Approvals:
             if (other.tool.id, other.chat) == (asked.tool.id, asked.chat) and _is_equal(
                 other.arguments, asked.arguments
             ):
-                self._questions.answer(id, same, by)
+                with suppress(WrongAnswer):  # it was listed with another schema then, and goes on waiting
+                    self._questions.answer(id, same, by)
 
     def _others(self) -> list[tuple[str, str]]:
         """List the calls that wait, with the ids of their questions."""

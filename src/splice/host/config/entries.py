@@ -12,7 +12,9 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 from msgspec import Struct
 
+from splice.host.places import at_home
 from splice.host.text import one_line
+from splice.schema.schemas import cut
 
 Scope: TypeAlias = Literal["project", "user", "given"]
 """``project``: from a file that came with a folder, so a stranger may have written it. ``user``: from a file of the
@@ -24,6 +26,11 @@ _VARIABLE = re.compile(r"(?<!\$)\$\{(?:env:)?([A-Za-z_]\w*)(?::-[^}]*)?\}|(?<!\$
 _PASSWORD = re.compile(r"^(\w+://[^/?#@:]*:)(?!\$\{)[^/?#@]*@")
 _KEY = re.compile(r"([?&][^=&#]*(?:key|token|secret|pass|auth|sig)[^=&#]*=)(?!\$\{)[^&#]+", re.IGNORECASE)
 """Secrets in a URL, unless they are variables."""
+
+SECRET = re.compile(r"key|token|secret|pass|auth|credential|cookie|^input:|DSN", re.IGNORECASE)
+"""Names of variables and headers whose values are not for everybody."""
+
+MAX_VALUE = 200
 
 _SPECIAL = {"workspaceFolder", "workspaceFolderBasename", "userHome", "pathSeparator"}
 
@@ -111,16 +118,25 @@ class Entry(Struct, frozen=True, kw_only=True):
     def words(self) -> list[str]:
         """The command word by word, or the URL alone, without the passwords and keys that stand in it."""
         if self.url:
-            return [_KEY.sub(r"\1***", _PASSWORD.sub(r"\1***@", self.url))]
+            return [_masked(self.url)]
         return [self.command, *self.args] if self.command else []
 
     @property
     def variables(self) -> list[str]:
-        """Names of what it gets in its environment, or of its headers, each with the secrets of the user's it takes."""
+        """What it gets in its environment, or as headers, and where else it takes secrets of the user's.
+
+        Values are named too, since some make a program run others; but not where a name speaks of a secret.
+        """
         told = [_named(name, value) for name, value in sorted({**self.env, **self.headers}.items())]
         if self.env_file:
             told.append(f"all of {one_line(self.env_file)}")
-        return told
+        hidden = {"its URL": self.url, "its login": f"{self.login.client_id} {self.login.client_secret}"}
+        return told + [_named(name, text) for name, text in hidden.items() if variables_in(text)]
+
+    @property
+    def works_in(self) -> str:
+        """The folder that it is started in."""
+        return str((self.folder or Path()) / at_home(self.cwd or "."))
 
     @property
     def fingerprint(self) -> str:
@@ -131,6 +147,7 @@ class Entry(Struct, frozen=True, kw_only=True):
             sorted(self.env.items()),
             self.env_file,
             sorted(self.headers.items()),
+            *([self.login] if self.login != LoginFacts() else []),
         ]
         return hashlib.sha256(msgspec.json.encode(shown)).hexdigest()
 
@@ -147,5 +164,10 @@ def variables_in(text: str) -> list[str]:
 
 
 def _named(name: str, value: str) -> str:
-    taken = variables_in(value)
-    return one_line(f"{name} (from {', '.join(taken)})" if taken else name)
+    if taken := variables_in(value):
+        return one_line(f"{name} (from {', '.join(taken)})")
+    return one_line(name if SECRET.search(name) else f"{name}={cut(_masked(value), MAX_VALUE)}")
+
+
+def _masked(text: str) -> str:
+    return _KEY.sub(r"\1***", _PASSWORD.sub(r"\1***@", text))

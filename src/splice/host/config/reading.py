@@ -86,7 +86,8 @@ def read(path: Path, scope: Scope, *, cwd: Path | None = None) -> Configuration:
         return Configuration(problems=[f"{path}: {error}"])
     found = Configuration()
     origin = _Origin(path, scope, project_of(path) if scope == "project" else here)
-    local = _object(_object(members.get("projects")).get(str(here)))
+    own = {} if scope == "project" else _object(members.get("projects"))  # a stranger's entry is not the user's own
+    local = _object(own.get(str(here)))
     _take(found, local, replace(origin, is_local=True))
     count = _take(found, members, origin) + _take(found, _object(members.get("mcp")), origin)
     if not count and not local:

@@ -9,12 +9,13 @@ $${                                a `${` that is none
 
 import os
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
-from splice.host.config.entries import Entry, LoginFacts, variables_in
+from splice.host.config.entries import SECRET, Entry, LoginFacts
 from splice.host.config.jsonc import BadConfiguration, text_of
 from splice.host.places import at_home
 from splice.host.text import one_line
@@ -26,9 +27,6 @@ _REFERENCE = re.compile(r"\$\$\{|\$\{([^}]*)\}")
 _ENVIRONMENT = re.compile(r"(?:env:)?([A-Za-z_]\w*)(?::-(.*))?", re.DOTALL)
 _LINE = re.compile(r"(?:export\s+)?([A-Za-z_][\w.]*)\s*=\s*(.*)")
 _INPUT = "input:"
-_SECRET = re.compile(r"key|token|secret|pass|auth|credential|cookie|^input:|DSN", re.IGNORECASE)
-"""Names of variables and headers whose values are not for everybody."""
-
 MIN_SECRET = 8
 """What is shorter is not hidden: it would make holes into every text."""
 
@@ -67,14 +65,35 @@ def filled(entry: Entry, inputs: Mapping[str, str], environ: Mapping[str, str] |
 
 def secrets_in(entry: Entry, made: Entry) -> list[str]:
     """List what looks like secrets among the values that `filled` put into an entry, so that nobody is shown them."""
-    pairs = [("", *each) for each in zip(entry.words, made.words, strict=True)]
+    texts = zip((entry.url, entry.command, *entry.args), (made.url, made.command, *made.args), strict=True)
+    pairs = [*texts, (entry.login.client_secret, made.login.client_secret)]
+    named = [*_named_in(made.url), ("secret", made.login.client_secret)]
     for before, after in ((entry.env, made.env), (entry.headers, made.headers)):
-        pairs += [(name, before.get(name, ""), value) for name, value in after.items()]
-    found: set[str] = set()
-    for name, template, value in pairs:
-        if any(map(_SECRET.search, (name, *variables_in(template)))) and (value != template or name):
-            found.update(word for word in value.split() if len(word) >= MIN_SECRET)
-    return sorted(found, key=len, reverse=True)
+        pairs += [(before.get(name, ""), value) for name, value in after.items()]
+        named += after.items()
+    named += [each for template, value in pairs for each in _taken(template, value)]
+    words = {word for name, value in named if SECRET.search(name) for word in value.split()}
+    return sorted((word for word in words if len(word) >= MIN_SECRET), key=len, reverse=True)
+
+
+def _taken(template: str, value: str) -> Iterable[tuple[str, str]]:
+    """Yield the variables of a template, each with what it became in a value that was made of it."""
+    first, *rest = _REFERENCE.split(template)
+    at, left = len(first), len(rest) // 2
+    for name, literal in zip(rest[::2], rest[1::2], strict=True):
+        left -= 1
+        end = max(value.find(literal, at), at) if left else len(value) - len(literal)
+        yield name or "", value[at:end]
+        at = end + len(literal)
+
+
+def _named_in(url: str) -> Iterable[tuple[str, str]]:
+    """Yield what a URL has by names: its password, and its query."""
+    parts = urlsplit(url)
+    yield "password", parts.netloc.rpartition("@")[0].partition(":")[2]
+    for each in parts.query.split("&"):
+        name, _, value = each.partition("=")
+        yield name, value
 
 
 def missing(entry: Entry, environ: Mapping[str, str] | None = None) -> list[str]:
@@ -142,7 +161,7 @@ def _env_file(entry: Entry, name: str) -> dict[str, str]:
         return {}
     path = (entry.folder or Path.cwd()) / at_home(name)
     try:
-        lines = text_of(path).splitlines()
+        lines = text_of(path).split("\n")
     except BadConfiguration as error:
         raise BadConfiguration(f"its envFile {path}: {error}") from error
     found = (_LINE.fullmatch(line.strip()) for line in lines)
@@ -154,4 +173,4 @@ def _unquoted(text: str) -> str:
     if len(text) > 1 and text[0] in "\"'" and text[-1] == text[0]:
         inside = text[1:-1]
         return inside.replace("\\n", "\n").replace('\\"', '"') if text[0] == '"' else inside
-    return re.sub(r"\s+#.*", "", text)
+    return re.sub(r"(?<!\s)\s+#.*", "", text)

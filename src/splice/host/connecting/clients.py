@@ -29,9 +29,7 @@ def place_of(
     unless the entry has credentials of its own. Raises `TypeError` and `ValueError`.
     """
     if not entry.url:
-        cwd = at_home(entry.cwd or ".")
-        folder = (entry.folder / cwd) if entry.folder is not None else cwd
-        program = StdioServer(entry.command, *entry.args, env=entry.env, cwd=folder, on_stderr=on_stderr)
+        program = StdioServer(entry.command, *entry.args, env=entry.env, cwd=entry.works_in, on_stderr=on_stderr)
         program.name = entry.name
         return program
     auth = None if has_credentials(entry) else KeptLogin(command_for(entry), on_login)

@@ -35,8 +35,8 @@ MAX_STARTS = 5
 
 WINDOW_SECONDS = 60.0
 
-DEBOUNCE_SECONDS = 0.1
-"""How long to wait for more changes before lists are asked for again."""
+DEBOUNCE_SECONDS, MAX_PAUSE_SECONDS, PATIENCE = 0.1, 30.0, 10
+"""How long to wait for more changes before lists are asked for again: so many times as long as they took."""
 
 PING_SECONDS = 5.0
 """How long a server that is suspected to be gone may take to answer."""
@@ -65,16 +65,14 @@ class Connection:
         """What it offers, or did last time; None: that is not known."""
         self.subscriptions = Subscriptions(partial(around.hooks.updated, entry.name), self.output.note)
         self._around, self._target = around, target
-        self._is_on = not entry.disabled
+        self._is_on, self._waiting = not entry.disabled, 0
         self._client: Client | None = None
         self._life = 0
         """Counts the starts, so that what an old client says is not taken for news."""
         self._starting: asyncio.Task[Client] | None = None
-        self._waiting = 0
         self._failures: deque[float] = deque(maxlen=MAX_STARTS)
-        self._stale: set[str] = set()
-        self._listing = asyncio.Lock()
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._stale, self._tasks = set[str](), set[asyncio.Task[Any]]()
+        self._listing, self._took = asyncio.Lock(), 0.0
         self._begin(hue)
 
     # Using it.
@@ -162,6 +160,7 @@ class Connection:
         self._show("login", "waits for you to log in, in the browser")
         try:
             entry = await expanded(self.entry, self._around.ask)
+            self.output.hide(secrets_in(self.entry, entry))
             place = HTTPServer(entry.url, headers=entry.headers, auth=OAuth(**login_of(entry, browse)))
             async with Client(place, name="splice-host"):
                 self._record("login")
@@ -241,7 +240,7 @@ class Connection:
 
     async def _open(self, client: Client) -> None:
         """Take a client that has just been opened into use. Raises `MCPError` when the server leaves meanwhile."""
-        self._client = client
+        self._client, self._stale = client, set[str]()
         await set_level(client, self.entry.options.log_level, self.output.note)
         async with self._listing, asyncio.timeout(4 * self.entry.options.timeout):
             manifest = await listed(client, Manifest(), KINDS, self.output.note)
@@ -270,7 +269,6 @@ class Connection:
     # What the server does by itself.
 
     def _became(self, life: int, state: State, reason: MCPError | None) -> None:
-        """Take note of a new state of the client of a life."""
         if life != self._life or self._client is None:
             return
         if state == "lost":
@@ -306,12 +304,16 @@ class Connection:
             self._around.hooks.updated(self.entry.name, change.uri or "")
         elif self._client is not None:
             if not self._stale:
-                self._in_background(self._refetch(self._client))
+                pause = min(max(DEBOUNCE_SECONDS, PATIENCE * self._took), MAX_PAUSE_SECONDS)
+                asyncio.get_running_loop().call_later(pause, self._refetch)
             self._stale.add(change.kind)
 
-    async def _refetch(self, client: Client) -> None:
-        await asyncio.sleep(DEBOUNCE_SECONDS)
-        kinds, self._stale = self._stale, set()
+    def _refetch(self) -> None:
+        if self._client is not None:
+            self._in_background(self._refetched(self._client))
+
+    async def _refetched(self, client: Client) -> None:
+        began, kinds, self._stale = time.monotonic(), self._stale, set[str]()
         try:
             async with self._listing, asyncio.timeout(4 * self.entry.options.timeout):
                 manifest = await listed(client, self.manifest or Manifest(), kinds, self.output.note)
@@ -319,6 +321,8 @@ class Connection:
                     self._learn(manifest)
         except (MCPError, TimeoutError) as error:
             self.output.note(f"Its lists changed, and could not be asked for: {self._told(error)}")
+        finally:
+            self._took = time.monotonic() - began
 
     def _learn(self, manifest: Manifest) -> None:
         """Take what it offers, tell the host, and keep it for the next time."""
@@ -359,7 +363,6 @@ class Connection:
     # The board.
 
     def _begin(self, hue: int) -> None:
-        """Show it as it is before its first start."""
         entry = self.entry
         state: items.ServerState = "failed" if entry.problem else "asleep" if self._is_on else "off"
         self._item = items.Server(
@@ -381,7 +384,6 @@ class Connection:
         self._put(state=state, word=word, since=since, **{"last_words": [], **facts})
 
     def _rest(self) -> None:
-        """Show it as it is while it does not run."""
         state: items.ServerState = "off" if not self._is_on else "failed" if self.entry.problem else "asleep"
         word = "you switched it off" if not self._is_on else self.entry.problem
         self._show(state, word, is_remembered=self.manifest is not None)

@@ -19,6 +19,9 @@ T = TypeVar("T")
 MAX_ITEMS = 5_000
 """How many of a kind are taken; a server could go on for ever."""
 
+MAX_BYTES = 4 * 2**20
+"""How much of a kind is taken. All of it is hashed, searched and compared while nothing else runs."""
+
 KINDS = ("tools", "prompts", "resources")
 """The lists that a server can say have changed. Templates change with resources."""
 
@@ -57,10 +60,14 @@ async def listed(client: Client, before: Manifest, kinds: Collection[str], note:
 
 async def _all(what: str, items: AsyncIterator[T], note: Note) -> list[T]:
     found: list[T] = []
+    left = MAX_BYTES
     try:
         async for item in items:
-            if len(found) == MAX_ITEMS:
-                note(f"It has more than {MAX_ITEMS} {what}; the others are left out")
+            left -= len(msgspec.json.encode(item))
+            if len(found) == MAX_ITEMS or left < 0:
+                note(
+                    f"It has more than {MAX_ITEMS} {what}, or {MAX_BYTES // 2**20} MiB of them: the others are left out"
+                )
                 break
             found.append(item)
     except (ConnectionClosed, HTTPRefused):

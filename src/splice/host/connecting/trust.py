@@ -1,8 +1,10 @@
 """Which commands the user trusts: a project's server is started only with the command that the user has seen.
 
-Trust is given to an entry's fingerprint, in its folder, under its name. It lives in a file of the user's own.
+Trust is given to an entry's fingerprint and to what its `envFile` has in it, in its folder, under its name. It lives in
+a file of the user's own.
 """
 
+import hashlib
 import time
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -11,6 +13,8 @@ import msgspec
 from msgspec import Struct
 
 from splice.host.config.entries import Entry
+from splice.host.config.jsonc import BadConfiguration
+from splice.host.config.variables import filled
 from splice.host.places import keep, locked, private, set_aside
 
 
@@ -45,19 +49,19 @@ class Trusted:
         if not entry.needs_trust:
             return True
         given = self._given(entry)
-        return given is not None and given.fingerprint == entry.fingerprint
+        return given is not None and given.fingerprint == _seal(entry)
 
     def before(self, entry: Entry) -> list[str] | None:
         """Return the command that was trusted under this name, if it was another one."""
         given = self._given(entry)
-        return None if given is None or given.fingerprint == entry.fingerprint else given.words
+        return None if given is None or given.fingerprint == _seal(entry) else given.words
 
     def give(self, entry: Entry) -> None:
         """Trust an entry as it is now. Raises `OSError`."""
         with self._changing():
             found = self._load()
             folder = found.folders.setdefault(str(entry.folder), {})
-            folder[entry.name] = Given(entry.fingerprint, entry.words, time.time())
+            folder[entry.name] = Given(_seal(entry), entry.words, time.time())
             keep(self._path, msgspec.json.encode(found))
 
     def take(self, entry: Entry) -> None:
@@ -88,3 +92,15 @@ class Trusted:
     def _changing(self) -> AbstractContextManager[None]:
         private(self._path.parent)
         return locked(self._path)
+
+
+def _seal(entry: Entry) -> str:
+    """Hash what is trusted. A variable in an `envFile` can make a program run another one."""
+    if not entry.env_file:
+        return entry.fingerprint
+    only = Entry(name=entry.name, folder=entry.folder, env_file=entry.env_file)
+    try:
+        found = sorted(filled(only, {}).env.items())
+    except BadConfiguration:
+        found = []  # then it cannot be started either
+    return hashlib.sha256(msgspec.json.encode([entry.fingerprint, found])).hexdigest()

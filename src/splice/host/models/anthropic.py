@@ -10,6 +10,7 @@ import anthropic
 import httpx2
 
 from splice.host.models.base import ModelEvent
+from splice.host.models.bounds import TooLarge, bounded
 from splice.host.models.failures import Server
 from splice.host.models.messages import Answer, request
 from splice.host.models.provided import Provided
@@ -50,6 +51,8 @@ class AnthropicModel(Provided):
                             break
         except anthropic.AnthropicError as error:
             raise _failed(self.server, error) from None  # the error knows the request, and so the key
+        except TooLarge:
+            raise self.server.failed("wrong answer") from None
         except httpx2.HTTPError:  # the SDK passes on what goes wrong after the first part
             raise self.server.failed("connection") from None
         except (ValueError, RecursionError):
@@ -63,7 +66,7 @@ class AnthropicModel(Provided):
             base_url=self.url,
             max_retries=0,
             timeout=anthropic.Timeout(self.timeout, connect=CONNECT_SECONDS),
-            http_client=anthropic.DefaultAsyncHttpxClient(**self.connection),
+            http_client=anthropic.DefaultAsyncHttpxClient(**bounded(self.connection)),
         )
 
 

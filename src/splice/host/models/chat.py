@@ -219,6 +219,7 @@ class Answer:
         is_new = not known or (delta.id and known[-1].id and delta.id != known[-1].id)
         call = _Pending(delta.index) if is_new else known[-1]
         if is_new:
+            self._uses.begin()
             self._calls.append(call)
         call.id = call.id or delta.id or ""
         function = delta.function or _Function()
@@ -227,7 +228,8 @@ class Answer:
         arguments = function.arguments or ""
         text = arguments if isinstance(arguments, str) else msgspec.json.encode(arguments).decode()
         self._uses.weigh(text + (function.name or ""))
-        call.arguments.append(text)
+        if text:
+            call.arguments.append(text)
 
 
 def _joined(content: str | list[dict[str, Any]] | None) -> str:

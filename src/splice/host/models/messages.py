@@ -189,7 +189,11 @@ class Answer:
 
     def _begin(self, index: int, block: _Block) -> Iterator[ModelEvent]:
         if block.type == "tool_use":
+            if index in self._pending:  # its end was left out
+                yield self._made(self._pending.pop(index))
             given = msgspec.json.encode(block.input).decode() if block.input else ""
+            self._uses.begin()
+            self._uses.weigh(block.id + block.name + given)
             self._pending[index] = _Pending(block.id, block.name, [given])
         elif block.type == "text" and block.text:
             self._uses.weigh(block.text)
@@ -200,7 +204,7 @@ class Answer:
         if delta.type == "text_delta" and delta.text:
             yield Text(delta.text)
         elif delta.type == "input_json_delta" and index in self._pending:
-            self._pending[index].arguments.append(delta.partial_json)
+            self._pending[index].arguments += filter(None, [delta.partial_json])
 
     def _made(self, pending: _Pending) -> ModelEvent:
         return self._uses.make(pending.id, self._names.back(pending.name), "".join(pending.arguments))

@@ -10,6 +10,7 @@ import httpx2
 import openai
 
 from splice.host.models.base import ModelEvent
+from splice.host.models.bounds import TooLarge, bounded
 from splice.host.models.chat import Answer, request
 from splice.host.models.failures import Server
 from splice.host.models.provided import Provided
@@ -48,6 +49,8 @@ class OpenAIModel(Provided):
                             yield event
         except openai.OpenAIError as error:
             raise _failed(self.server, error) from None  # the error knows the request, and so the key
+        except TooLarge:
+            raise self.server.failed("wrong answer") from None
         except httpx2.HTTPError:  # the SDK passes on what goes wrong after the first part
             raise self.server.failed("connection") from None
         except (ValueError, RecursionError):
@@ -61,7 +64,7 @@ class OpenAIModel(Provided):
             base_url=self.url,
             max_retries=0,
             timeout=openai.Timeout(self.timeout, connect=CONNECT_SECONDS),
-            http_client=openai.DefaultAsyncHttpxClient(**self.connection),
+            http_client=openai.DefaultAsyncHttpxClient(**bounded(self.connection)),
         )
 
 

@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from splice.host.models.base import MAX_ANSWER_BYTES, ModelFailed, Use
+from splice.protocol.jsonrpc import BadMessage, check_text
 from splice.types import (
     AudioContent,
     EmbeddedResource,
@@ -61,6 +62,7 @@ class Uses:
 
     def __init__(self) -> None:
         self._known: set[str] = set()
+        self._begun = 0
         self._bytes = 0
 
     def weigh(self, text: str) -> None:
@@ -69,16 +71,21 @@ class Uses:
         if self._bytes > MAX_ANSWER_BYTES:
             raise ModelFailed("wrong answer", f"The model's answer is larger than {MAX_ANSWER_BYTES // 1_000_000} MB.")
 
+    def begin(self) -> None:
+        """Count a use whose arguments are to come. Raises `ModelFailed` for one too many."""
+        self._begun += 1
+        if self._begun > MAX_USES:
+            raise ModelFailed("wrong answer", f"The model called more than {MAX_USES} tools at once.")
+
     def make(self, id: str, name: str, arguments: str) -> Use:
         """Make one use. No arguments are none: some models leave them out."""
-        if len(self._known) >= MAX_USES:
-            raise ModelFailed("wrong answer", f"The model called more than {MAX_USES} tools at once.")
         if not id or id in self._known:
             id = f"call_{secrets.token_hex(8)}"
         self._known.add(id)
         if not arguments.strip():
             return Use(id, name, {})
         try:
+            check_text(arguments.encode())  # what nests too deeply could be decoded, but hardly anything else
             return Use(id, name, msgspec.json.decode(arguments, type=dict[str, Any]))
-        except (ValueError, RecursionError):
+        except (ValueError, RecursionError, BadMessage):
             return Use(id, name, {}, malformed=arguments)

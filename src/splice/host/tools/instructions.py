@@ -31,13 +31,16 @@ class Instructions:
         self._heard: dict[str, str] = {}
         self._findings: dict[str, list[Finding]] = {}
 
-    def hear(self, server: str, text: str, budget: Budget) -> bool:
-        """Take what a server says. Return whether it is other than before, and so held."""
+    def hear(self, server: str, text: str, budget: Budget, *, is_known: bool) -> bool:
+        """Take what a server says. Return whether it is other than before, and so held.
+
+        A server that is known and said nothing until now changed, too.
+        """
         pin, written = self._pins.get(server, _KIND), definition(text)
         if self._heard.get(server, "") != text:
             self._heard[server], self._findings[server] = text, [*lint(written), *cuts(_KIND, text)]
         is_same = pin is not None and pin.fingerprint == fingerprint(written)
-        if not text or is_same or (pin is None and not self._pins.was_lost(server)):
+        if not text or is_same or (pin is None and not is_known and not self._pins.was_lost(server)):
             if text and not is_same:
                 self._pins.pin(server, _KIND, Pin(fingerprint(written), written))
             self._given[server] = text

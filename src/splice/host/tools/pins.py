@@ -1,9 +1,10 @@
 """What the user last saw of every definition, so that none changes behind their back.
 
 A pin is a definition with its SHA-256: of everything that the model or the policy sees of it, in canonical JSON. Pins
-belong to a server as it is configured: under another command, or another URL, a server is a new one. They are kept in
-one file, which several hosts may have open. When that file is damaged nobody knows what was seen, so every tool waits
-until the user accepts it.
+belong to a server as it is configured: under another command, or another URL, a server is a new one, and finds its pins
+when it is configured as before. They are kept in one file, which several hosts may have open. When that file is damaged
+nobody knows what was seen, so every tool waits until the user accepts it. So it is when a server had more tools than
+are remembered.
 """
 
 import errno
@@ -32,7 +33,8 @@ Definition: TypeAlias = dict[str, Any]
 Compared: TypeAlias = Literal["same", "new", "changed"]
 
 MAX_PINS = 5_000
-"""How many pins a server may have; beyond, the oldest of what it offers no more go."""
+"""How many pins a server may have. Beyond, those of prompts and templates are not kept. The oldest of tools go, and
+what has no pin waits from then on: it may be known."""
 MAX_SERVER_BYTES = 2 * 2**20
 """How much text of one server is kept. Beyond, only fingerprints are: a change is noticed, but cannot be compared."""
 MAX_BYTES = 256 * 2**20
@@ -45,6 +47,8 @@ ALIKE, LEAST_WORDS = 0.7, 5
 
 _TRIES = 30
 _SWITCH = "switch"
+_CHOSEN = ("prompt", "template")
+"""Kinds that the user chooses: their pins are for telling of changes only."""
 _SEEN = ("name", "title", "description", "inputSchema", "outputSchema", "annotations", "arguments", "uriTemplate",
          "mimeType", "_meta")  # fmt: skip
 """Members of a definition that count. Pictures do not: their addresses may be signed anew each time."""
@@ -71,7 +75,7 @@ class Pinned(Struct, omit_defaults=True):
     off: list[str] = []
     """Tools that the user switched off."""
     was_lost: bool = False
-    """Its pins may have been in a file that was damaged: what is not pinned waits until the user accepts it."""
+    """Pins of it may be gone: what is not pinned waits until the user accepts it."""
 
 
 class Kept(Struct, omit_defaults=True):
@@ -81,6 +85,7 @@ class Kept(Struct, omit_defaults=True):
     was_lost: bool = False
     """It was damaged once: a server that is not in it may have been known before."""
     servers: dict[str, Pinned] = field(default_factory=dict)
+    """By name and identity: another configuration of the same name takes nothing away."""
 
 
 _decoder = msgspec.json.Decoder(Kept)
@@ -133,23 +138,25 @@ class Pins:
         self._path, self._say = path, say
         self._changed = set[tuple[str, str]]()
         self._sizes: dict[str, int] = {}
+        self._keys: dict[str, str] = {}
         self._kept = self._read()
         if self._kept.was_lost:
             self._write()  # at once: a file that is missing would say that nothing was ever seen
 
     def open(self, server: str, identity: str) -> bool:
         """Turn to a server, which is configured as ``identity`` tells. Return whether it is known."""
-        known = self._kept.servers.get(server)
-        if known is not None and known.identity == identity:
-            return True
-        off = known.off if known else []
+        key = self._keys[server] = f"{server} {identity}"
         self._sizes.pop(server, None)
-        self._kept.servers[server] = Pinned(identity, off=off, was_lost=self._kept.was_lost)
+        if key in self._kept.servers:
+            return True
+        same = [each for known, each in self._kept.servers.items() if known == f"{server} {each.identity}"]
+        off = list(dict.fromkeys(tool for each in same for tool in each.off))
+        self._kept.servers[key] = Pinned(identity, off=off, was_lost=self._kept.was_lost)
         return False
 
     def was_lost(self, server: str) -> bool:
-        """Tell whether its pins may have been in a file that was damaged: what has no pin may not be new."""
-        return self._kept.servers[server].was_lost
+        """Tell whether pins of it may be gone: what has no pin may not be new."""
+        return self._of(server).was_lost
 
     def check(self, server: str, kind: str, written: Definition) -> Compared:
         """Compare a definition with its pin."""
@@ -160,40 +167,48 @@ class Pins:
 
     def get(self, server: str, kind: str, name: str = "") -> Pin | None:
         """Return a pin; None if nothing of this name was seen."""
-        return self._kept.servers[server].pins.get(f"{kind} {name}")
+        return self._of(server).pins.get(f"{kind} {name}")
 
     def all(self, server: str, kind: str) -> dict[str, Pin]:
         """Return the pins of a kind by their names, also of what is offered no more."""
         start = f"{kind} "
-        pins = self._kept.servers[server].pins
+        pins = self._of(server).pins
         return {key.removeprefix(start): pin for key, pin in pins.items() if key.startswith(start)}
 
     def pin(self, server: str, kind: str, pin: Pin) -> None:
         """Take a definition for seen. It is written to the file by `save`."""
-        pins = self._kept.servers[server].pins
-        key = f"{kind} {pin.definition.get('name', '')}"
+        known, key = self._of(server), f"{kind} {pin.definition.get('name', '')}"
         if server not in self._sizes:
-            self._sizes[server] = sum(map(_size, pins.values()))
+            self._sizes[server] = sum(map(_size, known.pins.values()))
         self._drop(server, key)
+        if len(known.pins) >= MAX_PINS:
+            if kind in _CHOSEN:
+                return
+            oldest = next(iter(known.pins))
+            known.was_lost |= oldest.partition(" ")[0] not in _CHOSEN
+            self._drop(server, oldest)
         if self._sizes[server] + _size(pin) > MAX_SERVER_BYTES:
             pin = replace(pin, definition={"name": pin.definition.get("name", "")})
-        pins[key] = pin
+        known.pins[key] = pin
         self._sizes[server] += _size(pin)
-        while len(pins) > MAX_PINS:
-            self._drop(server, next(iter(pins)))
         self._changed.add((server, key))
 
+    def _of(self, server: str) -> Pinned:
+        return self._kept.servers[self._keys[server]]
+
     def _drop(self, server: str, key: str) -> None:
-        pin = self._kept.servers[server].pins.pop(key, None)
-        self._sizes[server] -= 0 if pin is None else _size(pin)
+        pin = self._of(server).pins.pop(key, None)
+        if pin is not None:
+            self._sizes[server] -= _size(pin)
+            self._changed.add((server, key))
 
     def is_on(self, server: str, tool: str) -> bool:
         """Tell whether the user lets the model have a tool. True unless it was switched off."""
-        return tool not in self._kept.servers[server].off
+        return tool not in self._of(server).off
 
     def switch(self, server: str, tool: str, on: bool) -> None:
         """Remember that a tool is on or off."""
-        _switch(self._kept.servers[server], tool, on)
+        _switch(self._of(server), tool, on)
         self._changed.add((server, f"{_SWITCH} {tool}"))
 
     def save(self) -> None:
@@ -208,7 +223,8 @@ class Pins:
                 now = self._read()
                 now.was_lost = now.was_lost or self._kept.was_lost
                 for server, key in self._changed:
-                    _merge(now, self._kept, server, key)
+                    name = self._keys[server]
+                    _merge(now.servers.setdefault(name, self._kept.servers[name]), self._kept.servers[name], key)
                 keep(self._path, msgspec.json.encode(now))
         except OSError as error:
             self._say(f"What you saw of tools cannot be kept in {self._path}: {error.strerror or error}")
@@ -240,16 +256,16 @@ def _switch(known: Pinned, tool: str, on: bool) -> None:
     known.off = [each for each in known.off if each != tool] + ([] if on else [tool])
 
 
-def _merge(now: Kept, ours: Kept, server: str, key: str) -> None:
-    """Put one change of ours into what the file has now. Under another identity, ours replaces all of a server."""
-    mine, kind, name = ours.servers[server], *key.partition(" ")[::2]
-    theirs = now.servers.get(server)
-    if theirs is None or theirs.identity != mine.identity:
-        now.servers[server] = mine
-    elif kind == _SWITCH:
+def _merge(theirs: Pinned, mine: Pinned, key: str) -> None:
+    """Put one change of ours into what the file has now."""
+    kind, _, name = key.partition(" ")
+    theirs.was_lost = theirs.was_lost or mine.was_lost
+    if kind == _SWITCH:
         _switch(theirs, name, name not in mine.off)
     elif key in mine.pins:
         theirs.pins[key] = mine.pins[key]
+    else:
+        theirs.pins.pop(key, None)
 
 
 @contextmanager

@@ -159,7 +159,7 @@ class Registry:
         hearing = _Hearing(server, self._pins, self._taken(server, manifest.tools), is_known=is_known)
         changes = self._hear_tools(hearing).words("tools")
         changes += self._hear_prompts(server, manifest.prompts).words("prompts")
-        if self._instructions.hear(server, manifest.instructions, hearing.budget):
+        if self._instructions.hear(server, manifest.instructions, hearing.budget, is_known=is_known):
             changes.append("other instructions")
         for template in manifest.templates:
             self._compared(server, "template", definition(template))

@@ -46,6 +46,7 @@ IMAGE_TOKENS = 1_500
 """What a picture takes of a model's window, about."""
 SHOWN_TEXT, SHOWN_BYTES = 200_000, 8 * 2**20
 """What people are shown of one block: characters of a text, bytes of Base64."""
+SHOWN_BLOCKS = 1_000
 
 _IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 """The formats that models take."""
@@ -245,7 +246,7 @@ def _mismatch(result: CallToolResult, schema: dict[str, Any] | None) -> str:
 
 
 def _blocks(result: CallToolResult) -> Iterator[Block]:
-    for block in result.content:
+    for block in result.content[:SHOWN_BLOCKS]:
         if isinstance(block, TextContent):
             yield _text(block.text)
         elif isinstance(block, ImageContent | AudioContent):
@@ -262,6 +263,8 @@ def _blocks(result: CallToolResult) -> Iterator[Block]:
                 yield _text(held.text)
         else:
             yield _text(_json(block))
+    if (more := len(result.content) - SHOWN_BLOCKS) > 0:
+        yield _text(f"[{more} more parts are not shown]")
 
 
 def _text(text: str) -> Block:
