@@ -10,6 +10,7 @@ from bench.peers import BARE_ASGI, MCP, ORIGINAL, SPLICE, TYPESCRIPT1, TYPESCRIP
 from bench.report import figure, middle, ratios
 from bench.runner import Results, Row
 from bench.samples import CPU, RATE
+from bench.sections.host import MEASURED as HOSTED
 from bench.sections.servers import CPU_MS, FILE_WORK, GIT_WORK, MEMORY_WORK, ORIGINALS
 
 Measure: TypeAlias = Callable[[Results], float | None]
@@ -124,6 +125,10 @@ GOALS = (
         Goal(f"{group}, share of the original's time", _share("servers", group, "wall ms", ORIGINAL), most=1)
         for group in (*FILE_WORK, *GIT_WORK, *MEMORY_WORK)
     ),
+    Goal("20 configured servers, processes of a turn", _own("host", HOSTED["turn"], "processes"), most=0),
+    Goal("a turn over 500 tools of 20 servers starts, CPU ms", _own("host", HOSTED["turn"], CPU_MS), most=300),
+    Goal("10,000 log messages in a call, busy CPU ms", _own("host", HOSTED["chatter"], "busy ms"), most=100),
+    Goal("a page of a log of 10,000 records, ms", _own("host", HOSTED["log"], "wall ms"), most=50),
 )  # fmt: skip
 
 

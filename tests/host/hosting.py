@@ -18,9 +18,9 @@ LONG = 20.0
 """How many seconds anything here may take."""
 
 
-def run(work: Coroutine[Any, Any, T]) -> T:
+def run(work: Coroutine[Any, Any, T], seconds: float = LONG) -> T:
     async def bounded() -> T:
-        async with asyncio.timeout(LONG):
+        async with asyncio.timeout(seconds):
             return await work
 
     return asyncio.run(bounded())

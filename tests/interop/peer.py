@@ -64,12 +64,14 @@ async def browsed(*steps: dict[str, Any], cookies: Path | None = None) -> dict[s
 
 
 @contextmanager
-def serving(*command: str, port: int, env: dict[str, str] | None = None, leaves: bool = True) -> Iterator[None]:
+def serving(
+    *command: str, port: int, env: dict[str, str] | None = None, leaves: bool = True
+) -> Iterator[subprocess.Popen[bytes]]:
     """Run a server that listens on `port` for the length of the block. One that never `leaves` is killed."""
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, env={**os.environ, **(env or {})})
     try:
         _await_port(process, port)
-        yield
+        yield process
     finally:
         if leaves:
             process.terminate()

@@ -69,11 +69,11 @@ class Chats(Engine):
         return self._begin_turn(turn)
 
     async def wait(self) -> Message:
-        """Wait until the turn is over, and return what was said last."""
+        """Wait until the turn is over, and return what was said last; lines about servers do not count."""
         running = self._running
         if running is not None:
             await asyncio.wait([running])
-        said = [each for each in self.board.all(Message) if each.chat == self.chat.id]
+        said = [each for each in self.board.all(Message) if each.chat == self.chat.id and not each.server]
         if not said:
             raise HostError("Nothing was said yet")
         return max(said, key=lambda message: int(message.id.rpartition(":")[2]))

@@ -64,6 +64,10 @@ CLOSE_SECONDS = 15.0
 """How long closing may take in all. Servers that do not end by then are left to the system."""
 
 
+_COMING = ("asleep", "starting")
+"""States of a server from which it may come up by itself."""
+
+
 class Engine:
     """Holds the parts. `Host` is this with its commands."""
 
@@ -315,7 +319,7 @@ class Engine:
 
     async def wake(self, seconds: float) -> None:
         """Start the servers whose tools are not known, and wait for them, but not for ever. Who is late joins later."""
-        unknown = [each for each in self.parts.connections if each.manifest is None and each.state == "asleep"]
+        unknown = [each for each in self.parts.connections if each.manifest is None and each.state in _COMING]
         if unknown:
             starting = [asyncio.ensure_future(_started(each)) for each in unknown]
             _, late = await asyncio.wait(starting, timeout=seconds)

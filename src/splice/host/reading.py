@@ -57,10 +57,10 @@ class Reading(Engine):
     ) -> list[str]:  # fmt: skip
         """Complete an argument of a prompt, or a variable of a template; none if the server cannot."""
         try:
-            client = await self.parts.connections[server].client()
-            if client.capabilities.completions is None:
-                return []
-            found = await client.complete(ref, name, value, known, timeout=COMPLETE_SECONDS)
+            async with self.parts.connections.use(server) as client:
+                if client.capabilities.completions is None:
+                    return []
+                found = await client.complete(ref, name, value, known, timeout=COMPLETE_SECONDS)
         except (Unavailable, MCPError) as error:
             raise HostError(f"{server} proposes nothing: {one_line(str(error))}") from error
         return found.values[:100]

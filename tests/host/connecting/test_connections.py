@@ -383,13 +383,13 @@ async def test_a_url_that_is_suspected_to_be_gone_is_tried_and_told(tmp_path: Pa
         async with listening(lettered().http_app(path="/mcp")) as url:
             far = host.add("far", {"url": f"{url}?api_key=sesame"})
             client = await far.client()
-            far.suspect()
+            await far.suspect()
             await client.call_tool("add", {"a": 1, "b": 2})
             assert host.shown("far").state == "ready"
             assert host.shown("far").runs == f"{url}?api_key=***"
         with pytest.raises(ConnectionClosed):
             await client.call_tool("add", {"a": 1, "b": 2})
-        far.suspect()
+        await far.suspect()
         await until(lambda: host.shown("far").state == "crashed")
         assert "It is started again when it is needed" in host.shown("far").word
         with pytest.raises(Unavailable, match="far: "):

@@ -10,7 +10,7 @@ from shlex import quote
 from typing import Literal
 from urllib.parse import urlsplit
 
-from splice import HTTPRefused, HTTPServer, StdioServer
+from splice import ConnectionClosed, HTTPRefused, HTTPServer, StdioServer
 from splice.auth import AuthorizationFailed, FileTokens, OAuthOptions
 from splice.client.questions import AnswerOptions, Can
 from splice.host.config.entries import Entry
@@ -43,14 +43,21 @@ def has_credentials(entry: Entry) -> bool:
     return "authorization" in map(str.lower, entry.headers) or "@" in urlsplit(entry.url).netloc
 
 
-def refusal_of(entry: Entry, error: Exception) -> tuple[Literal["login", "failed"], str]:
-    """Tell what an error that came of opening a client means; the word is empty where the error says it best."""
+def refusal_of(
+    entry: Entry, error: Exception, *, has_worked: bool
+) -> tuple[Literal["login", "crashed", "failed"], str]:
+    """Tell what an error that came of opening a client means; the word is empty where the error says it best.
+
+    A server that has worked before may work again as it is configured, so it is no more than crashed.
+    """
     refused = isinstance(error, HTTPRefused) and error.status == 401
     if refused and not has_credentials(entry):
         return "login", f"it wants a login: log in here, or with `{command_for(entry)}`"
     if refused:
         return "failed", "it refused the credentials of its entry (HTTP 401): look at its headers, or its URL"
-    return ("login" if isinstance(error, AuthorizationFailed) else "failed"), ""
+    if isinstance(error, AuthorizationFailed):
+        return "login", ""
+    return ("crashed" if has_worked and isinstance(error, ConnectionClosed) else "failed"), ""
 
 
 def command_for(entry: Entry) -> str:

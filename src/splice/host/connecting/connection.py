@@ -73,6 +73,7 @@ class Connection:
         self._failures: deque[float] = deque(maxlen=MAX_STARTS)
         self._stale, self._tasks = set[str](), set[asyncio.Task[Any]]()
         self._listing, self._took = asyncio.Lock(), 0.0
+        self.relisting: asyncio.Task[None] | None = None  # asks for lists that changed, or did so last
         self._begin(hue)
 
     # Using it.
@@ -146,10 +147,15 @@ class Connection:
         if not on:
             self._in_background(self._end())
 
-    def suspect(self) -> None:
+    async def suspect(self) -> None:
         """Find out whether a server behind a URL is still there, after a request to it failed."""
-        if self._client is not None:
-            self._in_background(self._find_out(self._client))
+        if (client := self._client) is None:
+            return
+        try:
+            await client.ping(timeout=PING_SECONDS)
+        except MCPError as error:  # any but these is an answer
+            if client is self._client and isinstance(error, TransportError) and not isinstance(error, HTTPRefused):
+                self._crashed(client, error)
 
     async def log_in(self, browse: Callable[[str], object] | None = None) -> None:
         """Let the user log in with a browser, then start it. `browse` opens an address. Raises `Unavailable`."""
@@ -181,7 +187,8 @@ class Connection:
             raise self._given_up("failed", self.entry.problem)
         now = time.monotonic()
         if len(self._failures) == MAX_STARTS and now - self._failures[0] < WINDOW_SECONDS:
-            why = f"it failed {MAX_STARTS} times within a minute; restart it to try again. {self._item.word}"
+            last = self._item.word.partition(". It is ")[0]
+            why = f"it failed {MAX_STARTS} times within a minute; restart it to try again. The last time: {last}"
             raise self._given_up("failed", why)
         await self._check_trust()
         self._show("starting")
@@ -190,8 +197,8 @@ class Connection:
         try:
             client = await (await self._made()).open()
         except (MCPError, ValueError, TypeError, OSError) as error:
-            state, word = refusal_of(self.entry, error)
-            raise self._given_up(state, word or self._told(error), counts=state == "failed") from error
+            state, word = refusal_of(self.entry, error, has_worked=self.manifest is not None)
+            raise self._given_up(state, word or self._told(error), counts=state != "login") from error
         try:
             await self._open(client)
         except BaseException as error:
@@ -262,7 +269,9 @@ class Connection:
     def _given_up(self, state: items.ServerState, word: str, *, counts: bool = False) -> Unavailable:
         if counts:
             self._failures.append(time.monotonic())
-        self._show(state, word, last_words=self.output.last_words() if state in ("failed", "crashed") else [])
+        last = self.output.last_words() if state in ("failed", "crashed") else []
+        more = ". It is tried again when it is needed" if state == "crashed" else ""
+        self._show(state, f"{word}{more}", last_words=last)
         self._record("fail", state=state, why=word)
         return Unavailable(f"{self.entry.name}: {word}")
 
@@ -285,13 +294,6 @@ class Connection:
         self._record("crash", why=why)
         self._in_background(client.close())
 
-    async def _find_out(self, client: Client) -> None:
-        try:
-            await client.ping(timeout=PING_SECONDS)
-        except MCPError as error:  # any but these is an answer
-            if client is self._client and isinstance(error, TransportError) and not isinstance(error, HTTPRefused):
-                self._crashed(client, error)
-
     def _wants_login(self, life: int) -> None:
         if life == self._life and self._client is not None:
             self._show("login", "its login has ended, or is not enough: log in again")
@@ -304,15 +306,11 @@ class Connection:
             self._around.hooks.updated(self.entry.name, change.uri or "")
         elif self._client is not None:
             if not self._stale:
-                pause = min(max(DEBOUNCE_SECONDS, PATIENCE * self._took), MAX_PAUSE_SECONDS)
-                asyncio.get_running_loop().call_later(pause, self._refetch)
+                self.relisting = self._in_background(self._refetch(self._client))
             self._stale.add(change.kind)
 
-    def _refetch(self) -> None:
-        if self._client is not None:
-            self._in_background(self._refetched(self._client))
-
-    async def _refetched(self, client: Client) -> None:
+    async def _refetch(self, client: Client) -> None:
+        await asyncio.sleep(min(max(DEBOUNCE_SECONDS, PATIENCE * self._took), MAX_PAUSE_SECONDS))
         began, kinds, self._stale = time.monotonic(), self._stale, set[str]()
         try:
             async with self._listing, asyncio.timeout(4 * self.entry.options.timeout):
@@ -339,8 +337,10 @@ class Connection:
 
     async def _end(self) -> None:
         """Stop whatever is under way, and wait until that is done."""
-        client, self._client = self._client, None
+        client, self._client, self._stale = self._client, None, set[str]()
         self._life += 1
+        if self.relisting is not None:
+            self.relisting.cancel()
         if self._starting is not None:
             self._starting.cancel()
             await asyncio.wait((self._starting,))

@@ -2,13 +2,15 @@
 
 connections = Connections(board, hooks, places())
 connections.add(entry)                        # shown on the board, asleep; nothing runs
-client = await connections["travel"].client() # starts it, after the user trusted its command
+async with connections.use("travel") as client:  # starts it, after the user trusted its command
 """
 
 import asyncio
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import AsyncGenerator, Iterable, Iterator
+from contextlib import asynccontextmanager
 
+from splice import Client, ConnectionClosed
 from splice.client.targets import AnyTarget
 from splice.host.board import Board
 from splice.host.config.entries import Entry
@@ -16,6 +18,7 @@ from splice.host.config.variables import Ask
 from splice.host.connecting.connection import Connection, Surroundings
 from splice.host.connecting.hooks import Hooks, Unavailable
 from splice.host.connecting.manifest import Manifests
+from splice.host.items import Server
 from splice.host.places import Places
 from splice.host.text import listed
 
@@ -28,6 +31,9 @@ _QUIET = logging.NullHandler()
 
 CLOSE_SECONDS = 10.0
 """How long all servers together may take to end."""
+
+SETTLE_SECONDS = 2.0
+"""How long lists that changed are waited for. A server that takes longer is heard when it answers."""
 
 
 class Connections:
@@ -67,6 +73,31 @@ class Connections:
 
     def __len__(self) -> int:
         return len(self._all)
+
+    @asynccontextmanager
+    async def use(self, name: str) -> AsyncGenerator[Client, None]:
+        """Give an open client of a server; starts it if it is not running. Raises `Unavailable`.
+
+        When the connection of a request within the block is lost, it is found out whether the server is gone: one
+        behind a URL does not say so itself.
+        """
+        connection = self[name]
+        client = await connection.client()
+        try:
+            yield client
+        except ConnectionClosed as error:
+            if connection.running is client:
+                await connection.suspect()
+            elif connection.state == "crashed" and client.state == "closed":  # by the host, after the crash
+                shown = self._around.board.get(f"server:{name}", Server)
+                raise ConnectionClosed(shown.word if shown is not None else str(error)) from error
+            raise
+
+    async def settled(self) -> None:
+        """Wait until lists that are known to have changed were asked for, but not for ever."""
+        asking = [each.relisting for each in self if each.relisting is not None and not each.relisting.done()]
+        if asking:
+            await asyncio.wait(asking, timeout=SETTLE_SECONDS)
 
     async def start_eager(self) -> None:
         """Start the servers that want to be started at once. Those that cannot be are shown on the board."""

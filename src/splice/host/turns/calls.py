@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Raw
 from msgspec.structs import replace
 
-from splice import MCPError, TransportError
+from splice import MCPError
 from splice.host import items
 from splice.host.asked import Json
 from splice.host.asking.policy import Taint
@@ -151,16 +151,11 @@ class Calls:
         if approved.arguments != arguments:
             shown.put(arguments=approved.arguments, asked_arguments=arguments)
         shown.run()
-        connection = self._parts.connections[found.server]
-        client = await connection.client()
         seconds: float = self._parts.settings["call_seconds"]
         # Not `call_tool`: it raises for a structured result that is not as declared, which here is shown with a note.
         params = CallToolParams(name=item.name, arguments=Raw(msgspec.json.encode(approved.arguments)))
-        try:
+        async with self._parts.connections.use(found.server) as client:
             return await client.request(TOOLS_CALL, params, progress=shown.progress, timeout=seconds)
-        except TransportError:
-            connection.suspect()  # behind a URL nothing else tells that a server is gone
-            raise
 
 
 def _undone(error: BaseException) -> NotDone:

@@ -12,8 +12,8 @@ from splice.types import GetPromptResult, ReadResourceResult
 async def resource(connections: Connections, server: str, uri: str) -> ReadResourceResult:
     """Read a resource. Raises `HostError`."""
     try:
-        client = await connections[server].client()
-        return await client.read_resource(uri)
+        async with connections.use(server) as client:
+            return await client.read_resource(uri)
     except Unavailable as error:
         raise HostError(str(error)) from error
     except MCPError as error:
@@ -23,8 +23,8 @@ async def resource(connections: Connections, server: str, uri: str) -> ReadResou
 async def prompt(connections: Connections, server: str, name: str, arguments: Mapping[str, str]) -> GetPromptResult:
     """Get a prompt with its arguments. Raises `HostError`."""
     try:
-        client = await connections[server].client()
-        found = await client.get_prompt(name, arguments)
+        async with connections.use(server) as client:
+            found = await client.get_prompt(name, arguments)
     except Unavailable as error:
         raise HostError(str(error)) from error
     except MCPError as error:

@@ -100,15 +100,13 @@ class OwnTools:
         return told(f"The user answered: {msgspec.json.encode(answer.content or {}).decode()}")
 
     async def _read_resource(self, arguments: dict[str, Json], _call: str) -> Given:
-        server, uri = arguments.get("server"), arguments.get("uri")
+        server, uri = arguments.get("server"), str(arguments.get("uri"))
         if not isinstance(server, str) or server not in self._parts.connections:
             known = ", ".join(each.entry.name for each in self._parts.connections)
             raise _wrong(f"there is no such server; there are {known}")
-        if not isinstance(uri, str) or not self._is_known(server, uri):
-            told = f"{server} does not list this resource. Ask the user to attach it, if you need it."
-            raise NotDone("denied", "the server does not list this resource", told)
-        client = await self._parts.connections[server].client()
-        found = await client.read_resource(uri, timeout=self._parts.settings["call_seconds"])
+        server = self._owner(server, uri)
+        async with self._parts.connections.use(server) as client:
+            found = await client.read_resource(uri, timeout=self._parts.settings["call_seconds"])
         content: list[ContentBlock] = [EmbeddedResource(resource=each) for each in found.contents]
         return self._parts.results.give(server, CallToolResult(content=content))
 
@@ -120,6 +118,15 @@ class OwnTools:
 
     async def _describe(self, arguments: dict[str, Json], _call: str) -> Given:
         return told(self._parts.discovery.answer(DESCRIBE, arguments))
+
+    def _owner(self, server: str, uri: str) -> str:
+        """Tell which server has a resource: the one that is named, or the only one that has. Raises `NotDone`."""
+        owners = [each.entry.name for each in self._parts.connections if self._is_known(each.entry.name, uri)]
+        if server in owners or len(owners) == 1:
+            return server if server in owners else owners[0]
+        hint = f"These do: {', '.join(owners)}." if owners else "Ask the user to attach it, if you need it."
+        told = f"{server} does not list this resource. {hint}"
+        raise NotDone("denied", "the server does not list this resource", told)
 
     def _is_known(self, server: str, uri: str) -> bool:
         """Tell whether a server lists a resource or named it in a result of this chat, or the user attached it."""

@@ -84,6 +84,7 @@ class Turn:
 
     async def _step(self) -> bool:
         """Let the model speak once, and carry out what it wants. False: it is done."""
+        await self._parts.connections.settled()  # the last step's calls may have changed what there is to call
         tools = self._tools()
         speech = await self._answer(tools)
         if speech.uses:
@@ -121,6 +122,7 @@ class Turn:
     async def _once(self, tools: Sequence[Tool]) -> Speech:
         """Ask once. What was said until the model failed, or the user stopped it, stays in the chat."""
         chat, model = self._conversation, await self._model()
+        params = self._params(model, tools)  # says what is missing, before the model speaks
         message = items.Message(
             id=chat.next_id("message"), chat=chat.id, role="model", at=time.time(), turn=chat.turn, is_done=False,
             model=model.label, is_ai=model.is_ai,
@@ -128,7 +130,7 @@ class Turn:
         speech = Speech(lambda text: chat.put(replace(message, text=text)))
         stop, began = "stopped by you", time.monotonic()
         try:
-            await speech.hear(model, self._params(model, tools))
+            await speech.hear(model, params)
             stop = "" if speech.stop in ("endTurn", "toolUse") else speech.stop
         except ModelFailed:
             stop, self._failed_late = "error", bool(speech.text)
