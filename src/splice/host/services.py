@@ -56,7 +56,7 @@ class Services:
             runs=entry.runs,
             words=entry.words,
             source="" if entry.source is None else str(entry.source),
-            folder="" if entry.folder is None else str(entry.folder),
+            folder=entry.works_in,
             variables=entry.variables,
             ignored=list(entry.ignored),
             fingerprint=entry.fingerprint,

@@ -39,6 +39,8 @@ MAX_MALFORMED = 200
 
 CANCELLED = NotDone("cancelled", "you cancelled it", "The user cancelled this call. Do not try it again unasked.")
 
+CHANGED = NotDone("denied", "its definition changed when its server was started", "This tool has changed. Look again.")
+
 
 class Calls:
     """The calls of one turn, under way at the same time."""
@@ -155,6 +157,9 @@ class Calls:
         # Not `call_tool`: it raises for a structured result that is not as declared, which here is shown with a note.
         params = CallToolParams(name=item.name, arguments=Raw(msgspec.json.encode(approved.arguments)))
         async with self._parts.connections.use(found.server) as client:
+            now = self._parts.registry.named(item.id)  # it may have been started just now, and offer something else
+            if now is None or now.item.fingerprint != item.fingerprint:
+                raise CHANGED
             return await client.request(TOOLS_CALL, params, progress=shown.progress, timeout=seconds)
 
 

@@ -43,6 +43,8 @@ class Speech:
                             self.stop = event.reason
         finally:
             self._end()
+        if self.stop in ("maxTokens", "refusal"):
+            self.uses.clear()  # the last one may have been cut off before its arguments
         if not self.stop:
             raise ModelFailed("connection", "The model's answer ended too early.")
 
