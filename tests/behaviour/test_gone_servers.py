@@ -12,7 +12,6 @@ from splice.client import lives, subscriptions
 from splice.errors import ConnectFailed, ConnectionClosed
 from support.program import Program, program
 from support.waiting import until
-from support.warm import warm_python
 
 ERAS = pytest.mark.parametrize("protocol", ["legacy", "modern"])
 MORTAL = "tests/support/mortal_server.py"
@@ -36,7 +35,7 @@ def port() -> int:
 @asynccontextmanager
 async def serving(port: int) -> AsyncIterator[Program]:
     """Run a server process at that port, which is killed at the end of the block."""
-    async with program(MORTAL, str(port), python=warm_python()) as server:
+    async with program(MORTAL, str(port)) as server:
         await server.said("Serving MCP")
         yield server
 
