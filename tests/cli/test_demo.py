@@ -10,7 +10,7 @@ import pytest
 from cli.conftest import Splice
 from guards.source import ROOT
 from splice.cli.demo import PACKAGE, PLACES, part
-from splice.cli.outcomes import FAILED
+from splice.cli.outcomes import FAILED, USAGE
 
 
 @pytest.fixture
@@ -42,6 +42,8 @@ def test_the_journey_by_policy(splice: Splice, travel: Any, tmp_path: Path, monk
         "Demo model · no AI: All steps are done:",
     ):
         assert shown in done.out, shown
+    at = [done.out.index(each) for each in ("\n  This is the plan:", "\nYou: Yes, please", "asks: Please confirm your")]
+    assert at == sorted(at), "what is asked stands behind what it is asked about"
     assert (done.out.count("✓"), done.out.count("✕")) == (6, 1)
     assert [
         line for line in lines if line.startswith("Trip planned: 3 servers, 14 calls, 8 answered by policy, 0 failed")
@@ -54,6 +56,11 @@ def test_the_journey_by_policy(splice: Splice, travel: Any, tmp_path: Path, monk
     assert len(list((folder / "mails").iterdir())) == 1
     assert list((folder / "home" / "state" / "activity").iterdir())
     assert list((folder / "travel-planning").rglob("*.md"))
+
+
+def test_a_page_is_not_json(splice: Splice) -> None:
+    done = splice("demo", "--web", "--json")
+    assert (done.code, "--web" in done.err and "--json" in done.err) == (USAGE, True)
 
 
 def test_servers_that_do_not_start(

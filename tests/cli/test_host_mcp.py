@@ -139,12 +139,16 @@ def test_a_project_is_read_everywhere_and_kept_as_it_is(splice: Splice, home: Pa
         ["b", ".vscode/mcp.json", "untrusted"],
     ]
     assert splice("host", "mcp", "list", "--config", ".vscode/mcp.json", "--json").json["servers"][0]["name"] == "a"
-    splice("host", "mcp", "add", "a", "--", "mine")
+    hidden = splice("host", "mcp", "add", "a", "--", "mine")
+    assert "warning  a of .mcp.json goes before it in this folder; take another name" in hidden.err
     refused = splice("host", "mcp", "remove", "a", "--json")
     assert (refused.code, refused.json["error"]["what"]) == (
         USAGE,
         "a stands in .mcp.json and .vscode/mcp.json and ~/splice/config/mcp.json",
     )
+    assert refused.json["error"]["mend"] == "say whose: --scope user, or --scope project"
+    by_hand = splice("host", "mcp", "remove", "a", "--scope", "project")
+    assert (by_hand.code, "by hand" in by_hand.err) == (USAGE, True)
     assert splice("host", "mcp", "remove", "a", "--scope", "user").out == "Removed a from ~/splice/config/mcp.json.\n"
     assert splice("host", "mcp", "remove", "b").out == "Removed b from .vscode/mcp.json.\n"
     assert '"odd": 1' in path.read_text()

@@ -31,7 +31,8 @@ def lines(text: str) -> list[dict[str, Any]]:
 def test_what_nobody_allowed_is_denied_and_what_is_allowed_is_done(splice: Splice, ready: Path) -> None:
     done = splice("host", "run", "-p", "add a=2 b=3")
     assert done.code == DENIED
-    assert "error  not allowed: shop/add: " in done.err
+    assert "error  not allowed: shop/add would be asked about (no rule)" in done.err
+    assert "mend   --allow shop/add allows a tool, " in done.err
     assert "note   the demo model answers, by rules: it is no AI." in done.err
     done = splice("host", "run", "-p", "add a=2 b=3", "--allow", "shop/add", "--output", "json")
     assert (done.code, done.err) == (OK, "")
@@ -44,11 +45,15 @@ def test_what_nobody_allowed_is_denied_and_what_is_allowed_is_done(splice: Splic
     assert denied.code == DENIED
     events = lines(denied.out)
     assert [each["number"] for each in events] == list(range(1, len(events) + 1))
+    kinds = [each["kind"] for each in events]
+    assert kinds.index("call") < len(kinds) - 1 - kinds[::-1].index("message"), "the answer comes after its call"
     assert (events[-1]["kind"], events[-1]["status"]) == ("end", DENIED)
     logged = splice("host", "log", told["chat"][:6])
     assert "call" in logged.out
     assert "shop" in logged.out
     assert lines(splice("host", "log", "--export", "jsonl").out)[0]["kind"] == "host"
+    assert "nothing of that is in the log; there are call, host, " in splice("host", "log", "--kind", "cal").err
+    assert told["chat"] in splice("host", "log", "zzz").err
     assert splice("host", "log", "--export", "html").out.startswith("<!doctype html>")
 
 
@@ -89,7 +94,8 @@ def test_chat_goes_on_line_by_line_in_a_pipe(splice: Splice, home: Path, monkeyp
         (["-p", "x", "--answers", "no.json"], USAGE, "there is no file 'no.json'"),
         (["-p", "x", "--answers", "list.json"], USAGE, "list.json is not a JSON object"),
         (["-p", "x", "--answers", "odd.json"], USAGE, "'forms' is not a kind of question"),
-        (["-p", "x", "--allow", "*"], FAILED, "The rule '*' cannot be used"),
+        (["-p", "x", "--allow", "*"], USAGE, "--allow: '*' is not what a rule is about: write server/tool, server/*"),
+        (["-p", "x", "--allow", "*/*"], USAGE, "only a rule that denies may have * there"),
         (["-p", "x", "--server", "gone"], UNREACHABLE, "gone cannot be started"),
         (["-p", "x", "--server", "strange"], DENIED, "strange is not trusted yet"),
         (["-p", "x", "--config", ".cursor.json"], UNREACHABLE, "no server is connected"),
@@ -108,6 +114,28 @@ def test_wrong_usage(
     done = splice("host", "run", *words)
     assert done.code == code, done.err
     assert said in done.err
+
+
+def test_an_error_among_lines_is_a_line(splice: Splice, home: Path) -> None:
+    done = splice("host", "run", "-p", "x", "--model", "nope", "--output", "stream-json")
+    assert (done.code, len(done.out.splitlines())) == (USAGE, 1)
+    assert (done.json["kind"], done.json["ok"], done.json["error"]["code"]) == ("error", False, "usage")
+
+
+def test_a_value_that_a_file_leaves_open_is_asked_for_by_its_name(splice: Splice, home: Path) -> None:
+    path = place(Path.cwd(), shop=shop(env={"T": "${input:tok}"}))
+    path.write_text(
+        path.read_text().rstrip().removesuffix("}") + ', "inputs": [{"id": "tok", "type": "promptString"}]}'
+    )
+    told = splice("host", "mcp", "get", "shop", "--json").json
+    assert splice("host", "mcp", "trust", "shop", "--yes", told["fingerprint"]).code == OK
+    denied = splice("host", "run", "-p", "hello")
+    assert denied.code in (DENIED, UNREACHABLE)
+    assert "shop: it needs a value for the input 'tok', and nobody gave one: `splice host mcp test shop`" in denied.err
+    assert ".mcp.json needs a value: tok" in denied.err
+    Path("answers.json").write_text('{"form": {"tok": "open sesame"}}')
+    words = ["-p", "add a=2 b=3", "--allow", "shop/add", "--answers", "answers.json"]
+    assert splice("host", "run", *words).code == OK
 
 
 def test_models_and_the_log_begin_empty(splice: Splice, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

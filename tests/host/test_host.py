@@ -145,6 +145,9 @@ def test_a_chat_is_resumed_with_its_board_and_its_messages(tmp_path: Path) -> No
         async with hosting(tmp_path, {}) as host, hosting(tmp_path, {}) as other:
             assert len(host.board.all(Chat)) == 1  # chats in which nothing was said are not kept
             assert len(other.board.all(Chat)) == 1
+        misspelt: Any = {"hom": tmp_path}
+        with pytest.raises(HostError, match=r"no option 'hom' of a host; there are model, home, policy"):
+            Host.from_config(cwd=tmp_path, **misspelt)
         with pytest.raises(HostError, match="no model"):
             await Host.from_config(home=tmp_path, cwd=tmp_path, model="none").open()
 

@@ -72,6 +72,7 @@ def answers(person: Person) -> list[object]:
 
 def test_a_turn_is_told_in_lines_and_two_questions_are_answered() -> None:
     person = play(scenes.mid_turn, ("or help:", "once"), ("or help:", "w"), ("for the model:", "Not by mail."))
+    assert person.text.startswith("Write to the model. /help lists the commands")
     for line in (
         "You: /plan-vacation Barcelona from 2024-06-15",
         "Attached: calendar://my-calendar/June-2024, travel://preferences/europe.",
@@ -159,7 +160,8 @@ def test_a_form_asks_field_by_field_and_says_what_is_wrong() -> None:
         ("Field 4 of 5", ""),
         ("Field 5 of 5", ""),
         ("Nothing has left yet", "ada@example.com"),
-        ("4: email: ada@example.com", "change 2"),
+        ("4: email: ada@example.com", "Yes"),
+        ("Yes is none of these words. Nothing has left yet.", "change 2"),
         ("Field 2 of 5", "aisle"),
         ("or later:", "send"),
     )
@@ -186,6 +188,7 @@ def test_without_a_person_everything_asked_is_denied() -> None:
     assert code == DENIED
     assert {each["by"] for each in stage.named("answer")} == {"policy"}
     assert "Denied, as nobody can answer here: Approval of travel." in text
+    assert "/help" not in text, "nobody reads it"
 
 
 def test_each_screen_has_a_command() -> None:
@@ -202,12 +205,15 @@ def test_each_screen_has_a_command() -> None:
         ("It said: KeyError", "log 20"),
         ("call weather: tool forecast", "permissions"),
         ("3: allow weather/* always", "revoke 3"),
-        ("restore brings it back.", "restore"),
-        ("It is back.", "tools"),
+        ("/restore brings it back.", "restore"),
+        ("It is back.", "/revoke"),
+        ("Write /revoke NUMBER.", "/attach x://y"),
+        ("Write /attach SERVER URI.", "tools"),
         ("cancelTrip: held back", "/resources"),
         ("Warning: weather: no answer in 5 s.", "/nothing"),
         ("no command or prompt /nothing", "help"),
-        ("/servers", ""),
+        ("/servers, /start SERVER, ", ""),
+        ("/tools [SERVER], ", ""),
     )
     assert person.stage.named("revoke") == [{"rule": "rule:3"}]
     assert person.stage.named("restore") == [{"rule": "rule:3"}]

@@ -16,7 +16,7 @@ import click
 
 import splice
 from splice.cli.host_failing import Refused
-from splice.cli.outcomes import FAILED, Stop
+from splice.cli.outcomes import FAILED, USAGE, Stop
 
 PACKAGE = "splice_travel"
 """The name that the example is imported under, which nobody else uses."""
@@ -44,6 +44,8 @@ def command(*, no_input: bool, folder: Path | None, no_browser: bool, **given: A
     No AI runs: the demo model follows rules, and says so. At a terminal, and on the page, you are asked; elsewhere a
     policy answers, and the demo ends by itself.
     """
+    if given["web"] and (given["as_json"] or no_input):
+        raise Stop(USAGE, "--web opens a page that asks you: leave out --json and --no-input, or --web")
     is_there = sys.stdin.isatty() and sys.stdout.isatty() and not no_input and not given["as_json"]
     playing, travel, processes = import_module("splice.cli.demo_playing"), part("hosted"), part("processes")
     with TemporaryDirectory(prefix="splice-travel-") as made:

@@ -6,7 +6,6 @@ import sys
 import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -72,14 +71,15 @@ async def _watched(travel: Any, wanted: Wanted) -> int:
 
 async def _unattended(travel: Any, wanted: Wanted) -> int:
     """Let the policy plan the journey, and show what happens. Raises `Stop` if anything did not happen."""
-    began, script = time.monotonic(), travel.Script(partial(_print, wanted))
+    began, told_of = time.monotonic(), _Telling(wanted)
+    script = travel.Script(told_of.answered)
     async with _opened(travel, wanted, script) as host:
         for rule in travel.RULES:
             host.permissions.grant("allow", rule, chat="")
         arguments: dict[str, str] = await travel.prepare(host)
         words = " ".join(f"{name}={value}" for name, value in arguments.items())
         _print(wanted, f"You: /plan-vacation {words}")
-        telling = asyncio.create_task(_tell(host.board, wanted))
+        telling = asyncio.create_task(told_of.watch(host.board))
         try:
             await host.say(prompt=travel.PROMPT, arguments=arguments)
             await host.wait()
@@ -116,27 +116,45 @@ async def _opened(travel: Any, wanted: Wanted, answers: Prepared | None = None) 
             yield host
 
 
-async def _tell(board: Board, wanted: Wanted) -> None:
-    """Print what happens, in line mode's words; the long messages of the prompt are told by its name alone."""
-    spoken, is_attached = Spoken(), False
-    try:
-        async for batch in board.watch():
-            is_attached = _tell_batch(spoken, batch.events, wanted, is_attached=is_attached)
-    finally:
-        rest = board.since(0)
-        _tell_batch(spoken, rest.events, wanted, is_attached=is_attached)
+class _Telling:
+    """Prints what happens, in line mode's words; the long messages of the prompt are told by its name alone."""
 
+    def __init__(self, wanted: Wanted) -> None:
+        self.board: Board | None = None
+        self._wanted, self._spoken = wanted, Spoken()
+        self._number = 0
+        self._is_attached = False
 
-def _tell_batch(spoken: Spoken, events: list[Event], wanted: Wanted, *, is_attached: bool) -> bool:
-    """Print changes. Returns whether it was said what is attached."""
-    for event in events:
-        if isinstance(event.item, Message) and event.item.attached and not is_attached:
-            is_attached = True
-            _print(wanted, f"Attached: {', '.join(each.uri for each in event.item.attached)}.")
-    said = [each for each in events if not (isinstance(each.item, Message) and each.item.prompt)]
-    for line in spoken.lines(Batch(0, said)):
-        _print(wanted, line)
-    return is_attached
+    def answered(self, line: str) -> None:
+        """Print what the policy answered, behind all that happened before it."""
+        self.news()
+        _print(self._wanted, line)
+
+    async def watch(self, board: Board) -> None:
+        """Print what changes, until the journey is over."""
+        self.board = board
+        try:
+            async for _ in board.watch():
+                self.news()
+        finally:
+            self.news()
+
+    def news(self) -> None:
+        """Print what changed since the last time."""
+        if self.board is None:
+            return
+        batch = self.board.since(self._number)
+        self._number = batch.number
+        self._attached(batch.events)
+        said = [each for each in batch.events if not (isinstance(each.item, Message) and each.item.prompt)]
+        for line in self._spoken.lines(Batch(0, said)):
+            _print(self._wanted, line)
+
+    def _attached(self, events: list[Event]) -> None:
+        for event in events:
+            if isinstance(event.item, Message) and event.item.attached and not self._is_attached:
+                self._is_attached = True
+                _print(self._wanted, f"Attached: {', '.join(each.uri for each in event.item.attached)}.")
 
 
 def _print(wanted: Wanted, line: str) -> None:

@@ -89,17 +89,7 @@ def add_json(name: str, text: str, scope: Scope, force: bool, as_json: bool) -> 
 def remove(name: str, scope: Scope | None, as_json: bool) -> int:
     """Take a server out of its file. If you trusted its command, that is forgotten."""
     here = known()
-    found = [entry for each in _files(here) for entry in each if name in (entry.name, entry.key)]
-    wanted = [each for each in found if scope in (None, each.scope)]
-    if not wanted:
-        here.entry(name)
-        raise Refused(USAGE, f"the {scope} has no server {name!r}", attempt="splice host mcp list")
-    if len({each.source for each in wanted}) > 1:
-        places = " and ".join(here.shown(each.source) for each in wanted)
-        raise Refused(
-            USAGE, f"{name} stands in {places}", attempt=f"splice host mcp remove {quoted(name)} --scope user"
-        )
-    entry = wanted[0]
+    entry = _one(here, name, scope)
     try:
         is_gone = entry.source is not None and any(
             writing.remove(entry.source, entry.key, key=key) for key in _holders(entry)
@@ -116,12 +106,31 @@ def remove(name: str, scope: Scope | None, as_json: bool) -> int:
     return OK
 
 
+def _one(here: Known, name: str, scope: Scope | None) -> Entry:
+    """Find the one server that is to be removed. Raises `Refused`."""
+    found = [entry for each in _files(here) for entry in each if name in (entry.name, entry.key)]
+    wanted = [each for each in found if scope in (None, each.scope)]
+    if not wanted:
+        here.entry(name)
+        raise Refused(USAGE, f"the {scope} has no server {name!r}", attempt="splice host mcp list")
+    if len({each.source for each in wanted}) > 1:
+        places = " and ".join(here.shown(each.source) for each in wanted)
+        told = f"{name} stands in {places}"
+        if scope is not None:
+            raise Refused(USAGE, told, mend="take it out of one of them by hand")
+        attempt = f"splice host mcp remove {quoted(name)} --scope user"
+        raise Refused(USAGE, told, mend="say whose: --scope user, or --scope project", attempt=attempt)
+    return wanted[0]
+
+
 def put(here: Known, name: str, raw: Mapping[str, Any], *, scope: Scope, force: bool, as_json: bool) -> int:
     """Write a server into the file of a scope, and say so. Raises `Refused`."""
     path = here.places.servers if scope == "user" else here.cwd / ".mcp.json"
     entry = entry_of(name, dict(raw), scope=scope, source=path, folder=project_of(path) if scope == "project" else None)
     if entry.problem:
-        raise Refused(USAGE, f"{one_line(name)} cannot be used: {entry.problem}")
+        example = '{"command": "uvx", "args": ["server"]}, without its name and what stands around it'
+        mend = f"a server is an object such as {example}" if "neither" in entry.problem else ""
+        raise Refused(USAGE, f"{one_line(name)} cannot be used: {entry.problem}", mend=mend)
     written(here, entry, raw, force=force)
     give_trust(here, entry)
     if as_json:
@@ -132,8 +141,16 @@ def put(here: Known, name: str, raw: Mapping[str, Any], *, scope: Scope, force: 
         warn(f"{entry.name}: {what} is not taken: what may be done is yours to say")
     if secrets_in(entry, entry):
         note(f"a secret stands in {here.shown(path)} as it is; ${{NAME}} takes it from the environment instead")
+    tell_hidden(here, entry)
     tell_try(f"splice host mcp test {quoted(entry.name)}")
     return OK
+
+
+def tell_hidden(here: Known, entry: Entry) -> None:
+    """Warn if a server of the same name, in a file that goes before, is the one that is used here."""
+    used = next((each for each in known().found.entries if each.name == entry.name), entry)
+    if used.source != entry.source:
+        warn(f"{entry.name} of {here.shown(used.source)} goes before it in this folder; take another name to have both")
 
 
 def written(here: Known, entry: Entry, raw: Mapping[str, Any], *, force: bool) -> None:

@@ -45,18 +45,19 @@ class Refused(Stop):
         self.aside, self.quoted, self.mend, self.attempt = aside, quoted, mend, attempt
 
 
-def tell_refused(refused: Refused, *, json: bool) -> None:
-    """Say why a command ends: to people on stderr, to programs on stdout."""
+def tell_refused(refused: Refused, *, json: bool, line: bool = False) -> None:
+    """Say why a command ends: to people on stderr, to programs on stdout, on one line where they read lines."""
     if json:
         told = {"what": str(refused), "where": "\n".join(refused.quoted), "mend": refused.mend, "try": refused.attempt}
         error = {name: value for name, value in told.items() if value} | {"code": _CODES.get(refused.code, "failed")}
-        print(as_json({"ok": False, "error": error}))
+        text = as_json({**({"kind": "error"} if line else {}), "ok": False, "error": error})
+        print(" ".join(part.strip() for part in text.split("\n")) if line else text)
         return
     err = sys.stderr
     aside = f"  {painted(f'· {safe(refused.aside)}', 'dim', err)}" if refused.aside else ""
     print(f"{painted('error', 'red', err)}  {safe(str(refused))}{aside}", file=err)
-    for line in refused.quoted[-MAX_QUOTED:]:
-        print(f"│  {safe(line)}", file=err)
+    for each in refused.quoted[-MAX_QUOTED:]:
+        print(f"│  {safe(each)}", file=err)
     if len(refused.quoted) > MAX_QUOTED:
         print(f"│  and {len(refused.quoted) - MAX_QUOTED} more lines before", file=err)
     if refused.mend:
@@ -128,19 +129,20 @@ class Lazy(click.Group):
         """Run the command that is meant, and tell how it failed."""
         if ctx.parent is not None:
             return super().invoke(ctx)
-        debug, wants_json = "--debug" in ctx.args, "--json" in ctx.args or "json" in _output(ctx.args)
+        debug, output = "--debug" in ctx.args, _output(ctx.args)
+        wants = {"json": "--json" in ctx.args or "json" in output, "line": "stream-json" in output}
         try:
             return super().invoke(ctx)
         except Stop as stop:
             if debug:
                 print(trace(stop.__cause__ or stop), end="", file=sys.stderr)
             refused = stop if isinstance(stop, Refused) else Refused(stop.code, str(stop))
-            tell_refused(refused, json=wants_json)
+            tell_refused(refused, **wants)
             return refused.code
         except click.UsageError as error:
             message = " ".join(error.format_message().split())
             at = error.ctx.command_path if error.ctx is not None else "splice host"
-            tell_refused(Refused(USAGE, message, attempt=f"{at} --help"), json=wants_json)
+            tell_refused(Refused(USAGE, message, attempt=f"{at} --help"), **wants)
             return USAGE
 
 

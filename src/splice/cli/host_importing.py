@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, cast
 
 import click
 
-from splice.cli.host_adding import debug_option, give_trust, scope_option, written
+from splice.cli.host_adding import debug_option, give_trust, scope_option, tell_hidden, written
 from splice.cli.host_failing import Refused, note, print_json, tell_try, warn
 from splice.cli.host_files import Known, known, quoted
 from splice.cli.host_listing import NONE
@@ -179,6 +179,7 @@ def _take(wanted: list[Offer], here: Known, scope: Scope, *, force: bool) -> tup
             warn(f"{entry.name} is left: {error}")
             continue
         give_trust(here, entry)
+        tell_hidden(here, entry)
         taken.append(offer)
     return taken, left
 

@@ -22,7 +22,10 @@ MAX_LINE = 1_000_000
 MAX_FACT = 120
 """How many characters of a fact are shown."""
 
-_HIDDEN = ("arguments", "result")
+MAX_CHATS = 5
+"""How many chats are named to somebody who asks for one that there is not."""
+
+_HIDDEN = ("arguments", "result", "trace")
 """Facts that are too long for a line; an export has them."""
 
 
@@ -37,9 +40,8 @@ def command(chat: str | None, form: str | None, server: str, kind: str) -> int:
 
     Secrets that the host knows stand in no log.
     """
-    records = [
-        each for each in _records(chat) if (not server or each.server == server) and (not kind or each.kind == kind)
-    ]
+    of_server = [each for each in _records(chat) if not server or each.server == server]
+    records = [each for each in of_server if not kind or each.kind == kind]
     if form == "jsonl":
         sys.stdout.write(exporting.jsonl(records))
     elif form == "html":
@@ -48,7 +50,8 @@ def command(chat: str | None, form: str | None, server: str, kind: str) -> int:
         for each in records:
             print(_line(each))
         if not records:
-            note("nothing of that is in the log")
+            kinds = ", ".join(sorted({one_line(each.kind) for each in of_server}))
+            note(f"nothing of that is in the log{f'; there are {kinds}' if kinds else ''}")
     return OK
 
 
@@ -63,9 +66,12 @@ def _records(chat: str | None) -> Iterator[Record]:
         raise Refused(USAGE, "there is no log yet", attempt="splice host chat")
     if chat is None:
         return _read(files[-1])
-    found = [each for file in files for each in _read(file) if each.chat.startswith(chat)]
+    logged = [each for file in files for each in _read(file) if each.chat]
+    found = [each for each in logged if each.chat.startswith(chat)]
     if not found:
-        raise Refused(USAGE, f"nothing is logged of a chat {one_line(chat)}")
+        last = list(dict.fromkeys(one_line(each.chat) for each in reversed(logged)))[:MAX_CHATS]
+        there = f"the last ones are {', '.join(last)}" if last else ""
+        raise Refused(USAGE, f"nothing is logged of a chat {one_line(chat)}", mend=there)
     return iter(found)
 
 

@@ -16,6 +16,7 @@ from splice.cli.host_opening import answers_of, found_for, model_option, options
 from splice.cli.host_starting import refusal
 from splice.cli.outcomes import DENIED, FAILED, OK, UNREACHABLE, USAGE, Stop
 from splice.host import headless
+from splice.host.asking.permissions import Effect, check, tool_of
 from splice.host.chats import START_SECONDS
 from splice.host.failing import HostError
 from splice.host.host import Host
@@ -37,7 +38,10 @@ _UNUSABLE = ("failed", "crashed", "login", "untrusted")
 @server_option
 @model_option
 @click.option(
-    "--allow", multiple=True, metavar="'SERVER/TOOL'", help="Allow it in this run; * stands for all. Repeatable."
+    "--allow",
+    multiple=True,
+    metavar="'SERVER/TOOL'",
+    help="Allow it in this run; SERVER/* is all of its tools. Repeatable.",
 )
 @click.option("--deny", multiple=True, metavar="'SERVER/TOOL'", help="Deny it, whatever allows it. Repeatable.")
 @click.option("--answers", metavar="FILE", help="Prepared answers to what servers ask, as JSON.")
@@ -56,6 +60,8 @@ def command(words: tuple[str, ...], configs: tuple[str, ...], servers: tuple[str
     text = sys.stdin.read() if given["prompt"] == "-" else given["prompt"]
     if not text.strip():
         raise Refused(USAGE, "there is nothing to say: the prompt is empty")
+    _checked("allow", given["allow"])
+    _checked("deny", given["deny"])
     here = found_for(configs, servers)
     running = _Run(here, servers, [text, *words], given)
     try:
@@ -127,7 +133,8 @@ class _Run:
         why = self._end["why"]
         if code == DENIED:
             strange = next((each.name for each in host.board.all(Server) if each.state == "untrusted"), None)
-            mend = "--allow 'SERVER/TOOL' allows a tool, --answers answers a question"
+            rule = "'SERVER/TOOL'" if self._given["deny"] else _wanting(host)
+            mend = f"--allow {rule} allows a tool, --answers FILE answers a question"
             attempt = f"splice host mcp trust {quoted(strange)}" if strange is not None else ""
             raise Refused(code, f"not allowed: {why}", mend=mend, attempt=attempt)
         if code == UNREACHABLE:
@@ -149,6 +156,21 @@ class _Run:
             "unusable": self._end["unusable"],
         }
         return described
+
+
+def _checked(effect: Effect, rules: Sequence[str]) -> None:
+    """Look at rules before anything is started. Raises `Refused`."""
+    for rule in rules:
+        try:
+            check(effect, rule)
+        except ValueError as error:
+            raise Refused(USAGE, f"--{effect}: {one_line(str(error))}") from error
+
+
+def _wanting(host: Host) -> str:
+    """Write the rule that a denied call lacked; without such a call, what a rule looks like."""
+    denied = (each for each in host.board.all(Call) if each.state == "denied" and each.server)
+    return next((quoted(tool_of(each.server, each.tool)) for each in denied), "'SERVER/TOOL'")
 
 
 async def _meant(host: Host, said: list[str]) -> tuple[str, dict[str, str] | None]:

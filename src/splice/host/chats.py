@@ -3,19 +3,19 @@
 import asyncio
 import secrets
 import time
-import traceback
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from splice.host.engine import NEW, Engine
 from splice.host.failing import HostError
 from splice.host.items import Attached, Message, Model, Prompt, Tool
+from splice.host.records.faults import fault_of
 from splice.host.records.history import HistoryFailed, Saved
 from splice.host.text import one_line, size
 from splice.host.turns import fetching, metering
 from splice.host.turns.conversation import Conversation
 from splice.host.turns.quoting import of_prompt, pictures_of, text_of
-from splice.host.turns.turn import MAX_TRACE, Turn
+from splice.host.turns.turn import Turn
 from splice.types import AudioContent, EmbeddedResource, ImageContent, SamplingMessage, TextContent
 
 T = TypeVar("T")
@@ -183,9 +183,9 @@ class Chats(Engine):
         if task.cancelled():
             chat.line("The host was closed during this turn." if self.is_closing else "You stopped this turn.")
         elif (error := task.exception()) is not None:
-            chat.line(f"The turn ended because of a fault of the host ({type(error).__name__}). You can go on.")
-            trace = "".join(traceback.format_exception(error))[-MAX_TRACE:]
-            self.activity.record("fault", chat=chat.id, turn=chat.turn, why=trace)
+            name = type(error).__name__
+            chat.line(f"The turn ended because of a fault ({name}); the log says where, as `fault`. You can go on.")
+            self.activity.record("fault", chat=chat.id, turn=chat.turn, **fault_of(error))
         chat.save()
         chat.mark(is_busy=False, changed=time.time())
 

@@ -174,12 +174,12 @@ class Engine:
             field["enum"] = list(wanted.options)
         if wanted.default is not None:
             field["default"] = wanted.default
-        schema = {"type": "object", "properties": {"value": field}, "required": ["value"]}
+        schema = {"type": "object", "properties": {wanted.id: field}, "required": [wanted.id]}
         asked = Form(message=f"{wanted.source} needs a value: {one_line(wanted.id)}", schema=schema)
-        answer, _ = await self.questions.ask("", replace(asked, secrets=["value"] if wanted.password else []))
+        answer, _ = await self.questions.ask("", replace(asked, secrets=[wanted.id] if wanted.password else []))
         if not isinstance(answer, Filled) or answer.action != "accept":
             return None
-        value = str(answer.content["value"])
+        value = str(answer.content[wanted.id])
         self.activity.redaction.hide([value])
         return value
 

@@ -22,7 +22,7 @@ DONE, FAILED, UNANSWERED = 0, 1, 4
 TURN_SECONDS = 3_600.0
 """How long a turn may take in all, unless the caller says otherwise."""
 
-_SHOWN = (items.Message, items.Call, items.Server, items.Notice)
+_SHOWN = (items.Server, items.Notice, items.Call, items.Message)
 
 
 async def run(
@@ -74,11 +74,16 @@ async def _turn(host: Host, prompt: str, arguments: dict[str, str] | None, secon
     denied = [each for each in host.board.all(items.Call) if each.state == "denied" and each.turn == host.chat.turn]
     refusals = [
         *(host.answers.refusals if host.answers else ()),
-        *(f"{each.server}/{each.tool}: {each.word}" for each in denied),
+        *(each.word if name in each.word else f"{name}: {each.word}" for name, each in _named(denied)),
     ]
     if refusals:
         return UNANSWERED, "; ".join(refusals)
     return (DONE, "") if last.role == "model" and not last.stop else (FAILED, last.stop or last.text)
+
+
+def _named(calls: Sequence[items.Call]) -> list[tuple[str, items.Call]]:
+    """Name what was called, as a rule would."""
+    return [(f"{each.server}/{each.tool}", each) for each in calls]
 
 
 def _grant(host: Host, effect: Effect, rules: Sequence[str]) -> None:
@@ -115,11 +120,15 @@ async def _watch(host: Host, told: _Told) -> None:
 
 
 def _final(host: Host) -> list[items.Item]:
-    """List what no longer changes by itself, in the order in which it came."""
+    """List what no longer changes by itself: servers and notices, then calls and messages by the numbers they share."""
     found: list[items.Item] = []
     for kind in _SHOWN:
         found += [each for each in host.board.all(kind) if _is_final(each)]
-    return found
+    return sorted(found, key=_place)
+
+
+def _place(item: items.Item) -> int:
+    return int(item.id.rpartition(":")[2]) if isinstance(item, items.Message | items.Call) else 0
 
 
 def _is_final(item: items.Item) -> bool:

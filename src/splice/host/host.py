@@ -15,7 +15,7 @@ from splice.host.choices import Choices
 from splice.host.config.entries import Scope
 from splice.host.config.reading import gathered, read, scope_of, standard_files
 from splice.host.failing import HostError
-from splice.host.options import HostOptions
+from splice.host.options import HostOptions, check_names
 from splice.host.places import Places, places
 from splice.host.reading import Reading
 from splice.host.serving import Serving
@@ -40,8 +40,10 @@ class Host(Chats, Serving, Reading, Choices):
         """Make a host for the servers of these files; without any, of the project's and the user's own.
 
         Files are read now, and no server is started. One that cannot be read is said on the board, and hides no other.
+        The options are those of `HostOptions`: `model`, `home`, `policy`, `answers`, `cwd`, `roots` and `servers`.
         Raises `HostError` for options that cannot be used.
         """
+        check_names(options)
         cwd = Path(options.get("cwd") or Path.cwd()).absolute()
         home = options.get("home")
         kept = places() if home is None else Places.under(Path(home).expanduser().absolute())

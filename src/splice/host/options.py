@@ -1,11 +1,13 @@
 """What a host may be told when it is made."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypedDict
 
 from splice.host.asking.unattended import Prepared
+from splice.host.failing import HostError
 from splice.host.models.base import Model
+from splice.host.text import listed
 
 
 class HostOptions(TypedDict, total=False):
@@ -25,3 +27,14 @@ class HostOptions(TypedDict, total=False):
     """Folders that servers are told of, besides those that the user added."""
     servers: Mapping[str, Any]
     """More servers by their names: an entry of a configuration file, a `Server` of this process, a URL."""
+
+
+def check_names(given: Iterable[str]) -> None:
+    """Refuse options that there are not: a host with a misspelt `home` would write into the user's own folders.
+
+    Raises `HostError`.
+    """
+    known = list(HostOptions.__annotations__)
+    for name in given:
+        if name not in known:
+            raise HostError(listed(f"There is no option {name!r} of a host", known))

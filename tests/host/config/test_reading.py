@@ -140,6 +140,7 @@ def test_our_block_and_what_a_project_may_not_say(tmp_path: Path) -> None:
     [
         (5, "it is not an object"),
         ({}, "neither `command` nor `url`"),
+        ({"comand": "x", "args": []}, "neither `command` nor `url`, but `comand`, `args`"),
         ({"type": "stdio"}, "no `command`"),
         ({"type": "http", "command": "x"}, "no `url`"),
         ({"command": "x", "url": "http://y"}, "both `command` and `url`"),

@@ -29,6 +29,8 @@ def test_trust_is_for_exactly_what_was_seen(tmp_path: Path) -> None:
     assert other.before(entry("curl")) == ["npx", "-y"]
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    other.take(entry("npx", scope="user"))
+    assert trusted.is_trusted(seen)  # the user's own server of that name went, not the project's
     other.take(seen)
     other.take(seen)
     assert not trusted.is_trusted(seen)

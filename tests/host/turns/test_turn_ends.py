@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 from host.hosting import allow, asked, call, calls, hosting, run, said, until
@@ -9,8 +10,9 @@ from host.turns.test_turn import results
 from splice import Context, Server
 from splice.host.asked import Approval, Decision, Filled, Form, Goon
 from splice.host.items import Call, Chat, Message, Meter, Question
+from splice.host.models.base import ModelEvent
 from splice.host.models.script import ScriptModel
-from splice.types import ToolResultContent, ToolUseContent
+from splice.types import CreateMessageParams, ToolResultContent, ToolUseContent
 
 MORTAL = Path(__file__).parents[2] / "support" / "mortal_server.py"
 
@@ -203,5 +205,24 @@ def test_the_model_asks_the_user_by_a_form_and_never_for_a_secret(tmp_path: Path
             host.answer(form.id, Filled("accept", {"city": "Oslo"}), "web")
             assert (await host.wait()).text == "Off we go."
             assert [each.state for each in calls(host)] == ["done", "denied", "failed"]
+
+    run(main())
+
+
+class Faulty(ScriptModel):
+    """A model with a fault of its own."""
+
+    def stream(self, params: CreateMessageParams) -> AsyncIterator[ModelEvent]:
+        raise KeyError(params.messages and "oops")
+
+
+def test_a_fault_of_a_model_is_found_in_the_log(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with hosting(tmp_path, {}, model=Faulty([])) as host:
+            await host.say("go")
+            assert "because of a fault (KeyError); the log says where, as `fault`" in (await host.wait()).text
+            (fault,) = [each.facts for each in host.activity.read() if each.kind == "fault"]
+            assert fault["why"].startswith("KeyError: 'oops', at test_turn_ends.py:")
+            assert fault["trace"][-1] == "KeyError: 'oops'"
 
     run(main())

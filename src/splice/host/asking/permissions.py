@@ -101,7 +101,7 @@ class Permissions:
 
         Raises `ValueError` for a pattern that only a denial may have, and `OSError` if it cannot be written.
         """
-        _check(effect, what)
+        check(effect, what)
         server = _server(what)
         rule = Kept(
             effect, what, self._after(what), identity=self._identity(server) if effect == "allow" else "", chat=chat
@@ -224,8 +224,8 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(".*".join(map(re.escape, re.split(r"\*+", pattern))), re.DOTALL)
 
 
-def _check(effect: Effect, what: str) -> None:
-    """Raise `ValueError` for what a rule cannot be about."""
+def check(effect: Effect, what: str) -> None:
+    """Look at a rule. Raises `ValueError` for what it cannot be about."""
     kind, _, rest = what.rpartition(" ") if what.startswith(("sampling ", "reads ")) else ("", "", what)
     server, slash, tool = rest.partition("/")
     if not server or (kind != "") == bool(slash) or (slash and not tool):

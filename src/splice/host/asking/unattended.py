@@ -19,6 +19,7 @@ from splice.host.asked import (
     Visit,
 )
 from splice.host.asking.forms import Field, fields, read
+from splice.host.text import one_line
 from splice.schema.schemas import is_object
 
 Prepared: TypeAlias = Mapping[str, Any] | Callable[[str, Asked], Answer | Awaitable[Answer | None] | None]
@@ -31,6 +32,9 @@ Prepared: TypeAlias = Mapping[str, Any] | Callable[[str, Asked], Answer | Awaita
 
 A key such as `"travel form"` is for one server, and counts first.
 """
+
+_LONGEST = 200
+"""How many characters of a form's message a refusal has."""
 
 KINDS = ("approval", "form", "visit", "sampling", "trust", "roots", "goon", "result")
 
@@ -52,7 +56,8 @@ class Answers:
         kind = "sampling" if isinstance(asked, Completion) else str(type(asked).__struct_config__.tag)
         [answer] = await asyncio.gather(self._given(server, asked, kind), return_exceptions=True)
         if answer is None:
-            self.refusals.append(f"{server or 'the host'}: nothing was prepared for its {kind}")
+            about = f" ({one_line(asked.message)[:_LONGEST]})" if isinstance(asked, Form) else ""
+            self.refusals.append(f"{server or 'the host'}: nothing was prepared for its {kind}{about}")
         elif isinstance(answer, Exception):
             self.refusals.append(f"{server or 'the host'}: the answer to its {kind} failed: {answer!r}")
             return None

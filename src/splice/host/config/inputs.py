@@ -56,7 +56,8 @@ class Inputs:
         given = None if self._ask is None else await self._ask(defined)
         if given is None:
             if defined.default is None:
-                raise BadConfiguration(f"it needs a value for the input {one_line(id)!r}, and nobody gave one")
+                todo = f"`splice host mcp test {one_line(entry.name)}` asks for it at a terminal"
+                raise BadConfiguration(f"it needs a value for the input {one_line(id)!r}, and nobody gave one: {todo}")
             return defined.default
         if defined.options and given not in defined.options:
             raise BadConfiguration(f"the input {one_line(id)!r} is one of {', '.join(map(one_line, defined.options))}")

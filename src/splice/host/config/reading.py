@@ -186,7 +186,9 @@ def _with_place(entry: Entry, members: Mapping[str, Any]) -> Entry:
     if transport == "stdio" and "command" not in members:
         raise BadConfiguration("it has no `command`")
     if transport != "stdio" and url_key is None:
-        raise BadConfiguration("it has neither `command` nor `url`" if kind is None else "it has no `url`")
+        there = ", ".join(f"`{one_line(name)[:40]}`" for name in list(members)[:3])
+        neither = f"it has neither `command` nor `url`{f', but {there}' if there else ''}"
+        raise BadConfiguration(neither if kind is None else "it has no `url`")
     if kind is None and "command" in members and url_key is not None:
         raise BadConfiguration("it has both `command` and `url`: `type` should say which")
     disabled = members.get("disabled") is True or members.get("enabled") is False

@@ -65,7 +65,12 @@ class Trusted:
             keep(self._path, msgspec.json.encode(found))
 
     def take(self, entry: Entry) -> None:
-        """Trust it no more. Raises `OSError`."""
+        """Trust it no more. Raises `OSError`.
+
+        A server of the user's own is never in the file: a project's of the same name keeps its trust.
+        """
+        if not entry.needs_trust:
+            return
         with self._changing():
             found = self._load()
             if found.folders.get(str(entry.folder), {}).pop(entry.name, None) is not None:

@@ -94,3 +94,5 @@ async def _review(talk: Talk, asked: list[Field], values: Mapping[str, Json]) ->
             return None
         if word == "change" and rest.isdecimal() and 1 <= int(rest) <= len(asked):
             return int(rest) - 1
+        if line:
+            talk.tell(f"{line} is none of these words. Nothing has left yet.")

@@ -11,6 +11,39 @@ BARE = {"help", "servers", "tools", "prompts", "log", "permissions", "revoke", "
 """Commands that need no `/`, if nothing but their argument follows."""
 
 
+USAGE = {
+    "servers": "",
+    "start": "SERVER",
+    "restart": "SERVER",
+    "login": "SERVER",
+    "output": "SERVER",
+    "tools": "[SERVER]",
+    "on": "TOOL",
+    "off": "TOOL",
+    "accept": "TOOL",
+    "prompts": "",
+    "resources": "[SERVER]",
+    "read": "SERVER URI",
+    "attach": "SERVER URI",
+    "detach": "URI",
+    "permissions": "",
+    "revoke": "NUMBER",
+    "restore": "",
+    "questions": "",
+    "chats": "",
+    "open": "NUMBER",
+    "new": "",
+    "models": "",
+    "model": "NUMBER",
+    "log": "[COUNT]",
+    "cancel": "NUMBER",
+    "stop": "",
+    "help": "",
+    "quit": "",
+}
+"""The commands, and what stands behind each. TOOL is also a server, for all that it has."""
+
+
 class Quit(Exception):
     """The user wants to leave."""
 
@@ -25,7 +58,10 @@ class Orders:
     async def obey(self, name: str, rest: str) -> bool:
         """Do a command; False: there is none of this name. Raises `Quit`, and what the host raises."""
         alone, of = self._alone(), self._of()
-        if name in alone:
+        needed = [each for each in USAGE.get(name, "").split() if not each.startswith("[")]
+        if len(rest.split()) < len(needed):
+            self._talk.tell(f"Write /{name} {USAGE[name]}.")
+        elif name in alone:
             await alone[name]()
         elif name in of:
             await of[name](rest.strip())
@@ -69,7 +105,7 @@ class Orders:
 
     async def _help(self) -> None:
         self._talk.tell("Write to the model, or a prompt: /NAME ARGUMENT=VALUE.")
-        self._talk.tell(f"Commands: {', '.join(f'/{name}' for name in (*self._alone(), *self._of()))}.")
+        self._talk.tell(f"Commands: {', '.join(f'/{name} {usage}'.rstrip() for name, usage in USAGE.items())}.")
         self._talk.tell("Questions are answered by words; an empty line repeats the question.")
 
     async def _servers(self) -> None:
@@ -144,16 +180,18 @@ class Orders:
         rules = self._rules()
         place = _number(rest, 0)
         if not 1 <= place <= len(rules):
-            self._talk.tell(f"There is no rule {rest}. permissions lists them.")
+            self._talk.tell(f"There is no rule {rest}. /permissions lists them by their numbers.")
             return
         self._revoked = rules[place - 1].id
         self._host.revoke(self._revoked)
-        self._talk.tell(f"Revoked: {rules[place - 1].effect} {rules[place - 1].what}. restore brings it back.")
+        self._talk.tell(f"Revoked: {rules[place - 1].effect} {rules[place - 1].what}. /restore brings it back.")
 
     async def _restore(self) -> None:
         if self._revoked:
             self._host.restore(self._revoked)
             self._talk.tell("It is back.")
+        else:
+            self._talk.tell("Nothing was revoked here.")
 
     async def _questions(self) -> None:
         self._talk.tell(f"{len(self._host.board.all(Question))} wait for you.")
@@ -173,7 +211,8 @@ class Orders:
 
     async def _chats(self) -> None:
         for number, each in enumerate(self._host.board.all(Chat), 1):
-            self._talk.tell(f"{number}: {each.title or 'untitled'}{', open' if each.is_open else ''}.")
+            of = f"{each.id.removeprefix('chat:')[:6]}, {words.day(each.changed)}{', open' if each.is_open else ''}"
+            self._talk.tell(f"{number}: {each.title or 'untitled'}, {of}.")
 
     async def _open(self, rest: str) -> None:
         chats = self._host.board.all(Chat)
@@ -216,7 +255,7 @@ async def say(host: Hosted, talk: Talk, line: str) -> None:
     found = prompts.find(host.board, named.name)
     if len(found) != 1:
         said = ", ".join(f"/{each.server}/{each.name}" for each in found)
-        talk.tell(f"Which one: {said}?" if found else f"There is no command or prompt /{named.name}. help lists them.")
+        talk.tell(f"Which one: {said}?" if found else f"There is no command or prompt /{named.name}. /help lists them.")
         return
     prompt, arguments = found[0], dict(named.arguments)
     for each in prompt.arguments:

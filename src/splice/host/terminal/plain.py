@@ -39,6 +39,8 @@ class Plain:
         """Talk until the user leaves, or the input ends; return the exit code. `first` is a line to begin with."""
         if first:
             self._talk.hear(first)
+        if self._asks:
+            self._talk.tell("Write to the model. /help lists the commands; Ctrl-D ends it, and keeps the chat.")
         watching = asyncio.create_task(self._watch())
         conversing = asyncio.create_task(self._converse())
         try:

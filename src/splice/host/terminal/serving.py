@@ -28,7 +28,8 @@ def can_open(url: str) -> bool:
 
 async def fill_form(here: Here, asked: Form) -> Answer | None:
     """Ask for the fields of a form."""
-    here.talk.tell(f"{here.name}: {here.question.server} asks you {during(here.board, asked.call)}".rstrip() + ".")
+    asker = here.question.server or ("The model" if asked.call else "Splice")
+    here.talk.tell(f"{here.name}: {asker} asks you {during(here.board, asked.call)}".rstrip() + ".")
     for line in asked.message.split("\n"):
         here.talk.tell(f"  {line}")
     for name in asked.secrets:

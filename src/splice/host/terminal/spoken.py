@@ -96,5 +96,6 @@ def _who(item: Message) -> str:
 def _ended(item: Call) -> str:
     spent = f" in {item.seconds:.1f} seconds" if item.seconds is not None else ""
     why = f" {words.allowed(item)}." if item.trail else ""
-    word = f" {item.word}." if item.word and item.state != "done" else ""
-    return f"{words.STATES[item.state]}{spent}.{word}{why}".replace("..", ".")
+    word = f" {item.word}." if item.word and item.state != "done" and item.word not in why else ""
+    state = "denied" if item.state == "denied" else words.STATES[item.state]  # the trail says by whom
+    return f"{state}{spent}.{word}{why}".replace("..", ".")

@@ -61,12 +61,13 @@ class Talk:
     async def choose(self, *options: str, again: Callable[[], None]) -> str:
         """Ask for one of some words, or its first letter. An empty line shows the question again. Raises `Over`."""
         while True:
-            line = (await self.ask(f"Answer {', '.join(options[:-1])} or {options[-1]}:")).lower()
+            line = await self.ask(f"Answer {', '.join(options[:-1])} or {options[-1]}:")
             for option in options:
-                if line in (option, option[0]):
+                if line.lower() in (option, option[0]):
                     return option
             if line:
-                self.tell(f"{line} is none of these words.")
+                aside = " Say later to go on without an answer." if "later" in options else ""
+                self.tell(f"{line} is none of these words.{aside}")
             else:
                 again()
 

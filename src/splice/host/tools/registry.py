@@ -363,9 +363,8 @@ class Registry:
         more = f" and {len(marked) - 10} more" if len(marked) > 10 else ""
         waits = "; they wait until you accept them" if self._held(server) else ""
         if tools:
-            self._announce(
-                server, f"{one_line(server)} is new, with {len(tools)} tool{'s' * (len(tools) > 1)}{what}{more}{waits}"
-            )
+            count = f"{len(tools)} tool{'s' * (len(tools) > 1)}"
+            self._announce(server, f"{one_line(server)} is new, with {count}{what}{more}{waits}")
 
     # Looking up.
 

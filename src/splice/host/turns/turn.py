@@ -6,7 +6,6 @@ Tools are asked for before each step, so a list that changed counts in the middl
 
 import asyncio
 import time
-import traceback
 from collections.abc import Awaitable, Callable, Sequence
 
 from msgspec.structs import replace
@@ -16,6 +15,7 @@ from splice.host.asked import Json
 from splice.host.asking.policy import Taint
 from splice.host.models.base import Model, ModelFailed, Usage, Use
 from splice.host.parts import Parts
+from splice.host.records.faults import fault_of
 from splice.host.turns import metering, prompting
 from splice.host.turns.calls import Calls
 from splice.host.turns.conversation import UNANSWERED, Conversation
@@ -38,9 +38,6 @@ MAX_USES = 128
 
 END_SECONDS = 5.0
 """How long calls that are cancelled may take to end."""
-
-MAX_TRACE = 4_000
-"""How many characters of a stack trace the activity log keeps of a fault of the host."""
 
 _LATER = {"limit", "overloaded", "connection"}
 
@@ -199,7 +196,7 @@ class Turn:
             error = task.exception()
             if error is None:
                 return task.result()
-            self._record("fault", tool=use.name, why="".join(traceback.format_exception(error))[-MAX_TRACE:])
+            self._record("fault", tool=use.name, **fault_of(error))
         return ToolResultContent(tool_use_id=use.id, content=[TextContent(text=UNANSWERED)], is_error=True)
 
     def _show_meter(self, tools: Sequence[Tool]) -> None:

@@ -41,7 +41,7 @@ _CLOSED = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Splice<
 <meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="/static/mark.svg">
 <link rel="stylesheet" href="/static/splice.css"><link rel="stylesheet" href="/static/face.css">
 <main class="stage closed"><div class="empty"><h1 class="ask-t">This page needs its link</h1>
-<p>{why}</p><p class="t3">Start <code>splice host web</code> again, and open the address that it prints.</p>
+<p>{why}</p><p class="t3">Start it again as you did, and open the address that it prints.</p>
 </div></main>"""
 
 
