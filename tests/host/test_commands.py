@@ -1,14 +1,18 @@
 """Commands by name: what a request says is checked before the host is asked."""
 
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
+from host.hosting import hosting
 from splice.host.asked import Decision, Filled
-from splice.host.commands import COMMANDS, carry_out
+from splice.host.commands import COMMANDS, MAX_SENTENCE, carry_out
 from splice.host.failing import HostError
 from support.stage import Stage
+
+NAMING = ("start_server", "stop_server", "restart_server", "log_in", "remove_server")
 
 
 class Refusing(Stage):
@@ -74,3 +78,31 @@ async def test_what_does_not_fit_is_refused_with_a_sentence(name: str, body: byt
 async def test_what_the_host_refuses_is_said() -> None:
     with pytest.raises(HostError, match=r"is not configured$"):
         await carry_out(Refusing(), "start_server", {"name": "travel"}, by="web")  # type: ignore[arg-type]  # likewise
+
+
+async def test_whatever_a_request_names_it_is_told_a_sentence_and_no_trace(tmp_path: Path) -> None:
+    async with hosting(tmp_path, {}) as host:
+        asked: list[tuple[str, dict[str, Any]]] = [(name, {"name": "x" * 5_000}) for name in NAMING]
+        asked += [
+            ("switch_server", {"name": "none", "on": True}),
+            ("output", {"server": "none"}),
+            ("read", {"server": "no\nne", "uri": "a:b"}),
+        ]
+        asked += [("add_root", {"path": path}) for path in ("a" * 5_000, "~nobody-of-this-name/", "\0")]
+        asked += [("set", {"name": "model", "value": "\ud800"}), ("accept_tool", {"id": "\n"})]
+        for name, given in asked:
+            with pytest.raises(HostError) as error:
+                await carry_out(host, name, given, by="web")
+            assert len(str(error.value)) <= MAX_SENTENCE
+            assert str(error.value).isprintable()
+
+
+async def test_what_changes_what_is_run_or_asked_stands_in_the_log(tmp_path: Path) -> None:
+    async with hosting(tmp_path, {}) as host:
+        await carry_out(host, "add_server", {"name": "s", "entry": {"command": "true"}}, by="web")
+        await carry_out(host, "remove_server", {"name": "s"}, by="web")
+        await carry_out(host, "set", {"name": "asks_after_outside", "value": False}, by="web")
+        kinds = {each.kind: each for each in host.activity.read()}
+    assert kinds["added"].facts["runs"] == "true"
+    assert kinds["removed"].server == "s"
+    assert kinds["setting"].facts == {"name": "asks_after_outside", "value": False}

@@ -371,3 +371,31 @@ BAD: list[tuple[str, dict[str, Any]]] = [
     ("output", {"server": "nobody"}),
     ("log_in", {"name": "library"}),
 ]
+
+
+def test_halves_of_characters_are_joined_or_replaced_before_they_are_kept(tmp_path: Path) -> None:
+    async def main() -> None:
+        turns: list[dict[str, Any]] = [
+            {"say": "a \ud83d \ude00 b", "call": [call("no\ud800ne")]},
+            {"say": "c \ud83d\ude00"},
+        ]
+        async with hosting(tmp_path, {}, *turns) as host:
+            await host.say("half \ud800 of one")
+            await host.wait()
+            assert said(host, "user") == ["half \ufffd of one"]
+            assert said(host, "model") == ["a \ufffd \ufffd b", "c \U0001f600"]
+            kept = host.history.messages(host.chat.id)
+            assert kept == host.chat.messages
+            assert len(kept) == 4
+
+    run(main())
+
+
+def test_a_chat_goes_on_when_its_title_cannot_be_kept(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with hosting(tmp_path, {}, {"say": "yes"}) as host:
+            host.history.delete(host.chat.id)  # as another host would
+            await host.say("are you there?")
+            assert (await host.wait()).text == "yes"
+
+    run(main())

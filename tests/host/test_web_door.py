@@ -25,9 +25,7 @@ class Visitor:
     def __init__(self, stage: Stage | None = None) -> None:
         self.stage = stage or Stage()
         self.is_over = False
-        web = Web(self.stage, is_over=lambda: self.is_over)
-        self.door = Door(web.app, 8123)
-        web.csrf = self.door.csrf
+        self.door = Door(Web(self.stage, is_over=lambda: self.is_over).app, 8123)
         self.cookie = ""
 
     async def ask(
@@ -79,7 +77,9 @@ async def test_the_token_is_good_once_and_becomes_a_strict_cookie() -> None:
     assert visitor.door.token.encode() not in body
     assert (await visitor.ask(f"/?token={visitor.door.token}"))[0] == 403
     visitor.cookie = headers["set-cookie"].partition(";")[0]
-    status, headers, body = await visitor.ask("/", cookie=f"{visitor.cookie}; theme=dark")
+    assert (await visitor.ask("/export"))[0] == 403  # the cookie alone opens only the empty page
+    others = 'a[0]={"b": 1}; splice-8123=tossed'  # of programs on other ports
+    status, headers, body = await visitor.ask("/", cookie=f"{others}; {visitor.cookie}; theme=dark")
     assert status == 200
     assert b'data-theme="dark"' in body
     assert headers["cache-control"] == "no-store"
@@ -128,7 +128,7 @@ async def test_the_board_is_streamed_from_a_number_on_and_ends_with_the_server(m
     before = stage.board.number
     stage.board.put(scenes.model_says(50, "half \ud800 a pair, **bold**"))
     asyncio.get_running_loop().call_later(0.05, setattr, visitor, "is_over", True)
-    _, headers, body = await visitor.ask("/events", last_event_id=str(before))
+    _, headers, body = await visitor.ask(f"/events?key={visitor.door.csrf}", last_event_id=str(before))
     assert headers["content-type"].startswith("text/event-stream")
     (data,) = [line for line in body.splitlines() if line.startswith(b"data: ")]
     batch = json.loads(data.removeprefix(b"data: "))
@@ -148,11 +148,11 @@ async def test_forms_are_checked_results_read_on_and_the_log_exported() -> None:
     asked = {"question": "question:3", "values": {"email": "anna@"}}
     _, _, body = await visitor.ask("/do/check", "POST", json.dumps(asked).encode(), **named)
     assert set(json.loads(body)) == {"confirmBooking", "email"}
-    _, _, body = await visitor.ask("/text?call=call:51&block=0&from=4999990")
+    _, _, body = await visitor.ask("/text?call=call:51&block=0&from=4999990", "GET", b"", **named)
     assert json.loads(body)["text"] == "a" * 10
-    assert (await visitor.ask("/text?call=call:51&block=7&from=0"))[0] == 404
-    assert (await visitor.ask("/text?call=call:51&block=x"))[0] == 404
-    _, _, body = await visitor.ask("/export")
+    assert (await visitor.ask("/text?call=call:51&block=7&from=0", "GET", b"", **named))[0] == 404
+    assert (await visitor.ask("/text?call=call:51&block=x", "GET", b"", **named))[0] == 404
+    _, _, body = await visitor.ask("/export", "GET", b"", **named)
     assert [json.loads(line)["number"] for line in body.splitlines()] == [3, 2, 1]
 
 
@@ -202,3 +202,15 @@ def test_rendering_takes_no_longer_for_hostile_text(text: str) -> None:
 )
 def test_an_address_is_cut_around_its_host(url: str, cut: list[str]) -> None:
     assert pieces(url) == cut
+
+
+def test_what_a_server_says_of_itself_is_bounded_with_a_word_about_the_rest() -> None:
+    board = Board()
+    long = "A" * 1_000_000
+    schema = {"type": "object", "properties": {long: {"title": long, "description": long}}}
+    board.put(scenes.tool("travel", "x", title=long, description=long, claims=[long], schema=schema))
+    board.put(Message(id="message:2", chat="c", role="host", text="crashed", server=long))
+    written = Showing(board).batch(board.since())
+    assert len(written) < 100_000
+    tool, _ = (each["item"] for each in json.loads(written)["events"])
+    assert tool["title"] == f"{'A' * 500}… (999,500 more characters)"

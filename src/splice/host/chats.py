@@ -4,6 +4,7 @@ import asyncio
 import secrets
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import TypeVar
 
 from splice.host.engine import NEW, Engine
@@ -11,7 +12,7 @@ from splice.host.failing import HostError
 from splice.host.items import Attached, Message, Model, Prompt, Tool
 from splice.host.records.faults import fault_of
 from splice.host.records.history import HistoryFailed, Saved
-from splice.host.text import one_line, size
+from splice.host.text import one_line, size, whole
 from splice.host.turns import fetching, metering
 from splice.host.turns.conversation import Conversation
 from splice.host.turns.quoting import of_prompt, pictures_of, text_of
@@ -43,6 +44,7 @@ class Chats(Engine):
         With `tool`, the id of a tool, the model has to begin with a call of that one.
         """
         self._check_idle()
+        text = whole(text)
         if not (text.strip() or prompt):
             raise HostError("There is nothing to say yet")
         first = self._named(tool)
@@ -62,7 +64,8 @@ class Chats(Engine):
         self.chat.save(messages)
         if self.chat.title == NEW:
             named = self.board.get(f"prompt:{prompt}", Prompt)
-            await self.rename_chat(self.chat.id, text or (named.title if named else "") or prompt)
+            with suppress(HostError):  # the disk refuses, which `save` has said, or another host deleted the chat
+                await self.rename_chat(self.chat.id, text or (named.title if named else "") or prompt)
         turn = Turn(self.parts, self.chat, self.model, first)
         for server in (*outside, *(each.server for each in attached)):
             turn.taint.add(server)
@@ -80,7 +83,7 @@ class Chats(Engine):
 
     async def stop(self) -> None:
         """Stop the turn: the model is not heard any longer, calls are cancelled, questions withdrawn."""
-        if self._running is not None and not self._running.done():
+        if self._running is not None:
             self._running.cancel()
             await asyncio.wait([self._running])
 
@@ -127,7 +130,7 @@ class Chats(Engine):
     # Parts of them.
 
     def _check_idle(self) -> None:
-        if self._is_preparing or (self._running is not None and not self._running.done()):
+        if self._is_preparing or self._running is not None:
             raise HostError("A turn is under way: wait for it, or stop it")
 
     def _named(self, tool: str) -> str:
@@ -178,8 +181,8 @@ class Chats(Engine):
         await turn.run()
 
     def _ended(self, task: asyncio.Task[None]) -> None:
-        """Show that a turn is over, and say so in the chat if it did not end by itself."""
-        chat = self.chat
+        """Show that a turn is over, and say so in the chat if it did not end by itself. Only now may another begin."""
+        chat, self._running = self.chat, None
         if task.cancelled():
             chat.line("The host was closed during this turn." if self.is_closing else "You stopped this turn.")
         elif (error := task.exception()) is not None:

@@ -110,6 +110,7 @@ class Choices(Engine):
             raise HostError(str(error)) from error
         except OSError as error:
             raise HostError(f"The settings cannot be written: {error}") from error
+        self.activity.record("setting", name=name, value=value)
         self.apply_settings()
 
 

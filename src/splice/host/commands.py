@@ -16,6 +16,7 @@ from msgspec import Struct
 from splice.host.asked import By, Json
 from splice.host.host import Host, HostError
 from splice.host.text import listed, one_line
+from splice.schema.schemas import cut
 
 COMMANDS = (
     *("say", "stop", "cancel", "answer", "draft", "visit"),
@@ -26,8 +27,8 @@ COMMANDS = (
     *("grant", "revoke", "restore", "add_root", "remove_root", "choose_model", "find_models", "set"),
 )
 
-MAX_BYTES = 8_000_000
-"""How large the arguments of a command may be: an answer may hold an edited completion."""
+MAX_SENTENCE = 1_000
+"""How long it may be what is said of a command that failed: names in it are as long as a server wants."""
 
 
 async def carry_out(host: Host, name: str, arguments: Mapping[str, Json], by: By) -> Json:
@@ -45,8 +46,11 @@ async def carry_out(host: Host, name: str, arguments: Mapping[str, Json], by: By
     except (ValueError, RecursionError) as error:
         raise HostError(f"{name}: {one_line(str(error))[:500]}") from error
     work: Any = getattr(host, name)
-    result: Any = work(**{field: getattr(params, field) for field in params.__struct_fields__})
-    return msgspec.to_builtins(await result if inspect.isawaitable(result) else result)
+    try:
+        result: Any = work(**{field: getattr(params, field) for field in params.__struct_fields__})
+        return msgspec.to_builtins(await result if inspect.isawaitable(result) else result)
+    except HostError as error:
+        raise HostError(cut(one_line(str(error)), MAX_SENTENCE)) from error
 
 
 @cache

@@ -257,7 +257,7 @@ class Engine:
     async def _close(self) -> None:
         self.is_closing = True
         self.questions.close()
-        if self._running is not None and not self._running.done():
+        if self._running is not None:
             self._running.cancel()
             await asyncio.wait([self._running])
         with suppress(OSError):
@@ -333,6 +333,8 @@ class Engine:
             return self.services.folders.add(self.cwd / Path(path).expanduser())
         except ValueError as error:
             raise HostError(str(error)) from error
+        except (OSError, RuntimeError) as error:  # it is too long, or of a user that there is not
+            raise HostError(f"{one_line(str(path))[:300]} cannot be told of: {error}") from error
 
     # The board.
 

@@ -1,12 +1,11 @@
 """Commands of the host about servers and their tools."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from splice.host.config import writing
 from splice.host.config.jsonc import BadConfiguration
 from splice.host.config.reading import entry_of
-from splice.host.connecting.hooks import Unavailable
 from splice.host.connecting.output import Line
 from splice.host.engine import Engine
 from splice.host.failing import HostError
@@ -19,27 +18,24 @@ class Serving(Engine):
 
     async def start_server(self, name: str) -> None:
         """Start a server now."""
-        await _said(self.parts.connections[name].client)
+        await self.parts.connections[name].client()
 
     async def stop_server(self, name: str) -> None:
         """Stop a server. It is started again when it is needed."""
-        await _said(self.parts.connections[name].stop)
+        await self.parts.connections[name].stop()
         self.questions.withdraw_all(name, "its server was stopped")
 
     async def restart_server(self, name: str) -> None:
         """Stop a server and start it, however often it failed."""
-        await _said(self.parts.connections[name].restart)
+        await self.parts.connections[name].restart()
 
     async def log_in(self, name: str) -> None:
         """Let the user log in at a server, with a browser."""
-        await _said(self.parts.connections[name].log_in)
+        await self.parts.connections[name].log_in()
 
     def switch_server(self, name: str, on: bool) -> None:
         """Let a server be used, or not."""
-        try:
-            self.parts.connections[name].switch(on)
-        except Unavailable as error:
-            raise HostError(str(error)) from error
+        self.parts.connections[name].switch(on)
         if not on:
             self.questions.withdraw_all(name, "its server was switched off")
 
@@ -56,6 +52,7 @@ class Serving(Engine):
         except (BadConfiguration, OSError) as error:
             raise HostError(f"{self.places.servers} cannot be changed: {error}") from error
         self.add_entry(found)
+        self.activity.record("added", server=found.name, runs=found.runs, fingerprint=found.fingerprint)
 
     async def remove_server(self, name: str) -> None:
         """Stop a server, forget it, and take it out of the user's own file. One of other files comes back."""
@@ -64,19 +61,15 @@ class Serving(Engine):
             await self.parts.connections.remove(name)
             if source == self.places.servers:
                 writing.remove(self.places.servers, name)
-        except Unavailable as error:
-            raise HostError(str(error)) from error
         except (BadConfiguration, OSError) as error:
             raise HostError(f"{self.places.servers} cannot be changed: {error}") from error
         self.questions.withdraw_all(name, "its server was removed")
         self.forget(name)
+        self.activity.record("removed", server=name)
 
     def output(self, server: str, after: int = 0) -> list[Line]:
         """List what a server wrote, after the line of a number."""
-        try:
-            return self.parts.connections[server].output.lines(after)
-        except Unavailable as error:
-            raise HostError(str(error)) from error
+        return self.parts.connections[server].output.lines(after)
 
     def switch_tool(self, id: str, on: bool) -> None:
         """Let a tool be offered to the model, or not."""
@@ -101,10 +94,3 @@ class Serving(Engine):
         except (KeyError, OSError) as error:
             raise HostError(f"{id} cannot be accepted: {error}") from error
         self.activity.record("tool", tool=id, accepted=True)
-
-
-async def _said(work: Callable[[], Awaitable[object]]) -> None:
-    try:
-        await work()
-    except Unavailable as error:
-        raise HostError(str(error)) from error

@@ -96,6 +96,10 @@ class Settings:
             raise SettingWrong(f"There is no setting {name}; there are {', '.join(SETTINGS)}")
         if value is not None and not SETTINGS[name].fits(value):
             raise SettingWrong(f"{name} must be {SETTINGS[name].must}")
+        try:
+            msgspec.json.encode(value)
+        except (TypeError, ValueError) as error:  # half a character, from a program
+            raise SettingWrong(f"{name} holds what cannot be written: {error}") from error
         kept = {key: each for key, each in self._read().items() if key != name}  # an editor may have changed it
         if value is not None:
             kept[name] = value

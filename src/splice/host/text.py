@@ -44,6 +44,18 @@ def one_line(text: str) -> str:
     return " ".join(safe(text).split())
 
 
+def whole(text: str) -> str:
+    """Join halves of characters (surrogates) that belong together; one without the other becomes U+FFFD.
+
+    Terminals and models cut text within a character. Such text can be shown, and neither kept nor sent.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
+
+
 def unseen(text: str) -> int:
     """Count the characters that a reader could not see, or a terminal would obey."""
     if text.isascii() and text.isprintable():

@@ -354,3 +354,9 @@ def test_the_palette_finds_and_does_and_tabs_are_clicked() -> None:
         assert person.app.view == "chat"
 
     played(scenes.mid_turn, play)
+
+
+async def test_what_changes_while_the_app_ends_is_not_shown_any_more() -> None:
+    async with acting(scenes.mid_turn) as person:
+        pass
+    person.app.apply(person.stage.board.since())

@@ -49,7 +49,6 @@ class Served:
         self.port: int = self._listening.getsockname()[1]
         web = Web(stage, is_over=lambda: self._listening.fileno() == -1, name="trip-planner")
         self.door = Door(web.app, self.port)
-        web.csrf = self.door.csrf
         self.origin = f"http://127.0.0.1:{self.port}"
         config = uvicorn.Config(self.door, log_level="critical", ws="none", timeout_graceful_shutdown=1)
         self._server = uvicorn.Server(config)

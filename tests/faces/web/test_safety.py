@@ -1,11 +1,13 @@
 """Nothing that a server writes acts in the page, nothing leaves the computer, and nobody else comes in."""
 
 import http.client
+import http.server
 import json
 import os
 import re
 import subprocess
 import sys
+import threading
 from functools import partial
 from pathlib import Path
 
@@ -149,6 +151,41 @@ def test_a_page_elsewhere_can_neither_read_nor_command(browser: Browser) -> None
         assert not face.stage.told
 
 
+def test_what_the_browser_tells_another_port_does_not_open_the_page(browser: Browser) -> None:
+    """Cookies go to every port of a host, so to programs of other people of this machine."""
+    told: list[str] = []
+
+    class Listening(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            told.append(str(self.headers.get("cookie")))
+            self.send_response(204)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None: ...
+
+    with served(scenes.mid_turn) as face, http.server.HTTPServer(("127.0.0.1", 0), Listening) as elsewhere:
+        page = face.opened(browser)
+        thread = threading.Thread(target=elsewhere.handle_request)
+        thread.start()
+        page.evaluate("url => void open(url)", f"http://127.0.0.1:{elsewhere.server_port}/")
+        thread.join(5)
+        assert f"splice-{face.port}=" in told[0]
+        connection = http.client.HTTPConnection("127.0.0.1", face.port, timeout=5)
+        for path, status in (("/", 200), ("/events", 403), ("/export", 403), ("/text?call=call:1&key=x", 403)):
+            connection.request("GET", path, headers={"Cookie": told[0]})
+            answer = connection.getresponse()
+            assert (path, answer.status) == (path, status)
+            assert face.door.csrf.encode() not in answer.read()
+        connection.close()
+        expect(page.get_by_role("link", name="Export")).to_have_count(0)
+        page.goto(f"{face.origin}/#/activity")
+        with page.expect_download() as download:
+            page.get_by_role("link", name="Export").click()
+        assert download.value.failure() is None
+        page.reload()
+        expect(page.locator(".app")).to_be_visible()
+
+
 def test_the_connection_may_be_lost_and_comes_back(browser: Browser) -> None:
     with served(scenes.mid_turn) as face:
         page = face.opened(browser)
@@ -181,9 +218,11 @@ def test_the_server_ends_while_a_page_looks() -> None:
         connection = http.client.HTTPConnection("127.0.0.1", int(found[1]), timeout=5)
         connection.request("GET", found[2])
         answer = connection.getresponse()
-        answer.read()
+        page = answer.read().decode()
         cookie = str(answer.getheader("set-cookie")).partition(";")[0]
-        connection.request("GET", "/events", headers={"Cookie": cookie})
+        key = re.search(r'name="csrf" content="([^"]+)"', page)
+        assert key is not None
+        connection.request("GET", f"/events?key={key[1]}", headers={"Cookie": cookie})
         assert connection.getresponse().status == 200
         process.terminate()
         assert process.wait(10) == 0

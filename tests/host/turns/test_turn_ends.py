@@ -9,6 +9,7 @@ from host.hosting import allow, asked, call, calls, hosting, run, said, until
 from host.turns.test_turn import results
 from splice import Context, Server
 from splice.host.asked import Approval, Decision, Filled, Form, Goon
+from splice.host.failing import HostError
 from splice.host.items import Call, Chat, Message, Meter, Question
 from splice.host.models.base import ModelEvent
 from splice.host.models.script import ScriptModel
@@ -224,5 +225,42 @@ def test_a_fault_of_a_model_is_found_in_the_log(tmp_path: Path) -> None:
             (fault,) = [each.facts for each in host.activity.read() if each.kind == "fault"]
             assert fault["why"].startswith("KeyError: 'oops', at test_turn_ends.py:")
             assert fault["trace"][-1] == "KeyError: 'oops'"
+
+    run(main())
+
+
+def test_a_chat_is_left_only_once_its_turn_is_shown_as_over(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with hosting(tmp_path, {}, *[{"say": "done"}] * 10) as host:
+            for steps in range(10):
+                await host.say("go")
+                for _ in range(steps % 2):
+                    await asyncio.sleep(0)
+                while True:
+                    try:
+                        await host.new_chat()
+                        break
+                    except HostError:
+                        await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            assert not [each for each in host.board.all(Chat) if each.is_busy]
+
+    run(main())
+
+
+def test_a_host_that_is_killed_leaves_what_was_under_way(tmp_path: Path) -> None:
+    async def main() -> None:
+        hanging = Hanging()
+        turns = [{"say": "Now.", "call": [call("slow__quick"), call("slow__hang")]}]
+        async with hosting(tmp_path, {"slow": hanging.server}, *turns) as host:
+            host.grant("allow", "slow/*")
+            await host.say("go")
+            await until(host, Call, lambda each: each.tool == "quick" and each.state == "done")
+            await asyncio.sleep(0)
+            kept = host.history.items(host.chat.id)  # what the next host finds if this one ends now
+            shown = {each.tool: each.state for each in kept if isinstance(each, Call)}
+            assert len(shown) == 2
+            assert shown["quick"] == "done"
+            assert "Now." in [each.text for each in kept if isinstance(each, Message)]
 
     run(main())

@@ -4,11 +4,12 @@ from typing import Any, Protocol
 
 from splice.host.config.entries import Entry
 from splice.host.connecting.manifest import Manifest
+from splice.host.failing import HostError
 from splice.types import CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult, Root
 
 
-class Unavailable(Exception):
-    """A server cannot be used now. The message says which, why, and what to do, for people."""
+class Unavailable(HostError):
+    """A server cannot be used now. The message says which, why, and what to do."""
 
 
 class Hooks(Protocol):

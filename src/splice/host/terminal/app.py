@@ -127,7 +127,9 @@ class Splice(Face, inherit_bindings=False):
             self.apply(batch)
 
     def apply(self, batch: Batch) -> None:
-        """Show a batch of changes: each part takes what is its own."""
+        """Show a batch of changes: each part takes what is its own. Nothing happens once the app ends."""
+        if not self.is_running:
+            return
         items = [event.item for event in batch.events if event.item is not None]
         gone = [event.id for event in batch.events if event.item is None]
         everything = batch.everything or batch.number == len(batch.events)

@@ -77,6 +77,7 @@ class Calls:
             shown.fail(CANCELLED)
         elif task.exception() is not None:
             shown.fail(NotDone("failed", "a fault of the host", "This call failed."))
+        self._conversation.save()
 
     async def _carried_out(self, shown: Shown, use: Use) -> ToolResultContent:
         try:

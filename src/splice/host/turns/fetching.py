@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from splice import MCPError
-from splice.host.connecting.connections import Connections, Unavailable
+from splice.host.connecting.connections import Connections
 from splice.host.failing import HostError
 from splice.host.text import one_line
 from splice.types import GetPromptResult, ReadResourceResult
@@ -14,8 +14,6 @@ async def resource(connections: Connections, server: str, uri: str) -> ReadResou
     try:
         async with connections.use(server) as client:
             return await client.read_resource(uri)
-    except Unavailable as error:
-        raise HostError(str(error)) from error
     except MCPError as error:
         raise HostError(f"{server} could not read {one_line(uri)}: {one_line(str(error))}") from error
 
@@ -25,8 +23,6 @@ async def prompt(connections: Connections, server: str, name: str, arguments: Ma
     try:
         async with connections.use(server) as client:
             found = await client.get_prompt(name, arguments)
-    except Unavailable as error:
-        raise HostError(str(error)) from error
     except MCPError as error:
         raise HostError(f"{server} did not give its prompt {one_line(name)}: {one_line(str(error))}") from error
     if not found.messages:

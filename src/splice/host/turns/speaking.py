@@ -3,7 +3,10 @@
 import asyncio
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from splice.host.models.base import Model, ModelFailed, Stop, Text, Usage, Use, closing
+from splice.host.text import whole
 from splice.types import CreateMessageParams
 
 SHOW_SECONDS = 0.05
@@ -25,7 +28,7 @@ class Speech:
     @property
     def text(self) -> str:
         """All text so far."""
-        return "".join(self._parts)
+        return whole("".join(self._parts))
 
     async def hear(self, model: Model, params: CreateMessageParams) -> None:
         """Take the whole answer. Raises `ModelFailed`; what was said until then stays."""
@@ -36,7 +39,7 @@ class Speech:
                         case Text():
                             self._add(event.text)
                         case Use():
-                            self.uses.append(event)
+                            self.uses.append(replace(event, id=whole(event.id), name=whole(event.name)))
                         case Usage():
                             self.usage = event
                         case Stop():

@@ -176,6 +176,7 @@ class Turn:
             told = f"The model wanted {len(speech.uses)} calls at once: the first {MAX_USES} are looked at"
             self._conversation.line(f"{told}, and it is not told of the others.")
         tasks = [self.calls.begin(use) for use in uses]
+        self._conversation.save()  # whatever becomes of the host, the user sees what was under way
         try:
             await asyncio.wait(tasks)
         except asyncio.CancelledError:

@@ -67,10 +67,9 @@ class _Checked(Struct, forbid_unknown_fields=True):
 
 
 class Web:
-    """The application of one host. `csrf` is what its page must send back, `is_over` says that the server ends."""
+    """The application of one host. `is_over` says that the server ends."""
 
     def __init__(self, host: Any, is_over: Callable[[], bool], name: str = "") -> None:
-        self.csrf = ""
         self._host, self._is_over, self._name = host, is_over, name
         self._showing = Showing(host.board)
         self._streams = 0
@@ -91,7 +90,7 @@ class Web:
         """Answer with the page, which the modules of `static` fill."""
         theme = request.cookies.get("theme", "")
         chosen = f' data-theme="{theme}"' if theme in ("light", "dark") else ""
-        return HTMLResponse(_PAGE.format(theme=chosen, csrf=escape(self.csrf), name=escape(self._name)))
+        return HTMLResponse(_PAGE.format(theme=chosen, name=escape(self._name)))
 
     async def events(self, request: Request) -> Response:
         """Stream what changes on the board after a number."""
@@ -204,7 +203,6 @@ _PAGE = """<!doctype html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="csrf" content="{csrf}">
 <meta name="project" content="{name}">
 <title>Splice</title>
 <link rel="icon" href="/static/mark.svg">

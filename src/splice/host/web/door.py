@@ -1,20 +1,20 @@
 """Who may come in: the browser that opened the link of this start, from a page of ours, and nobody else.
 
-The link has a token that is good once and becomes a cookie. A page elsewhere cannot use the cookie: the host it is
-sent to and the page it is sent from are checked, whatever changes something needs a header that only our page knows,
-and no answer can be read, framed or kept elsewhere. DNS rebinding ends at the check of the host.
+The link has a token that is good once and becomes a cookie and a key. A page elsewhere cannot use the cookie: the
+host it is sent to and the page it is sent from are checked, and no answer can be read, framed or kept elsewhere. DNS
+rebinding ends at the check of the host. The cookie alone opens only the empty page: browsers send it to whoever
+listens on any other port of this machine. The key stays in the page's own storage, which belongs to one port.
 """
 
 import hmac
 import secrets
-from http.cookies import CookieError, SimpleCookie
 
-from starlette.datastructures import URL, Headers, MutableHeaders
+from starlette.datastructures import URL, Headers, MutableHeaders, QueryParams
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 CSRF = "x-splice-csrf"
-"""The header that shows that a request comes from our page."""
+"""The header with the key. What a browser fetches by itself, a stream or a file, has it as `key` in its address."""
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src data:; "
@@ -33,9 +33,9 @@ HEADERS = {
     "cache-control": "no-store",
 }
 
-_ENTER = """<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="0;url=/">
+_ENTER = """<!doctype html><html lang="en"><meta charset="utf-8"><meta name="csrf" content="{key}">
 <title>Splice</title><link rel="icon" href="/static/mark.svg"><link rel="stylesheet" href="/static/splice.css">
-<p class="page">Opening Splice …"""
+<script type="module" src="/static/enter.js"></script><p class="page">Opening Splice …"""
 
 _CLOSED = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Splice</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="/static/mark.svg">
@@ -80,17 +80,20 @@ class Door:
             return PlainTextResponse("Requests from other pages are refused.", 403)
         if path == "/" and scope["query_string"].startswith(b"token="):
             return self._enter(URL(scope=scope).query.removeprefix("token="))
-        return self._unknown(headers, path, reads=scope["method"] in ("GET", "HEAD"))
+        reads = scope["method"] in ("GET", "HEAD")
+        if reads and path.startswith("/static/"):
+            return None  # it is the same for everybody, and the pages of the door itself look well
+        return self._unknown(scope, headers, is_page=reads and path == "/", reads=reads)
 
-    def _unknown(self, headers: Headers, path: str, *, reads: bool) -> Response | None:
+    def _unknown(self, scope: Scope, headers: Headers, *, is_page: bool, reads: bool) -> Response | None:
         """Answer who did not come in by the link, or does not come from our page."""
         if not self._is_known(headers):
-            if reads and path.startswith("/static/"):
-                return None  # the pages of the door itself look well
             why = "You are not signed in to this start of Splice, or it was started anew."
             return HTMLResponse(_CLOSED.format(why=why), 403)
-        is_signed = reads or _same(headers.get(CSRF, ""), self.csrf)
-        return None if is_signed else PlainTextResponse("The request lacks its token: reload the page.", 403)
+        if is_page:
+            return None
+        key = headers.get(CSRF) or (QueryParams(scope["query_string"]).get("key", "") if reads else "")
+        return None if _same(key, self.csrf) else PlainTextResponse("The request lacks its key: open the link.", 403)
 
     def _is_ours(self, headers: Headers) -> bool:
         """Tell whether a request comes from a page of ours, or from no page."""
@@ -105,16 +108,16 @@ class Door:
         if self._is_used or not _same(token, self.token):
             return HTMLResponse(_CLOSED.format(why="This link was used already: each one opens one browser."), 403)
         self._is_used = True
-        answer = HTMLResponse(_ENTER)  # not a redirect: a strict cookie is not sent along with one from another page
+        answer = HTMLResponse(
+            _ENTER.format(key=self.csrf)
+        )  # not a redirect: a strict cookie is not sent along with one from another page
         answer.set_cookie(self._cookie, self._session, httponly=True, samesite="strict", path="/")
         return answer
 
     def _is_known(self, headers: Headers) -> bool:
-        try:
-            cookie = SimpleCookie(headers.get("cookie", "")).get(self._cookie)
-        except CookieError:
-            return False
-        return cookie is not None and _same(cookie.value, self._session)
+        """Look for the session among all cookies: programs on other ports set some too, of our name and malformed."""
+        given = f"{self._cookie}={self._session}"
+        return any(_same(each.strip(), given) for each in headers.get("cookie", "").split(";"))
 
 
 def _same(one: str, other: str) -> bool:

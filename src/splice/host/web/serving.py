@@ -22,7 +22,6 @@ async def run(host: Any, port: int = 0, open_browser: bool = True) -> int:
         number: int = listening.getsockname()[1]
         web = Web(host, is_over=lambda: listening.fileno() == -1, name=Path.cwd().name)
         door = Door(web.app, number)
-        web.csrf = door.csrf
         address = f"http://127.0.0.1:{number}/?token={door.token}"
         with suppress(OSError, AttributeError):  # nobody reads it
             sys.stderr.write(f"Splice is at {address}\nThe link opens one browser, once. Ctrl-C ends it.\n")

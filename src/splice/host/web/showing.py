@@ -16,12 +16,22 @@ from splice.host.board import Batch, Board, Event
 from splice.host.items import Block, Call, Item, Message, Question, Tool
 from splice.host.text import as_json
 from splice.host.web.rendering import beyond, blocks
+from splice.schema.schemas import is_array, is_object
 
 PAGE_CHARACTERS = 64 * 1024
 """How much of a long text is sent at once."""
 
 PLAIN_CHARACTERS = 8 * 1024
 """How much plain text stands under the part of a result that is rendered."""
+
+MAX_TEXT = 20_000
+"""How much of a description is sent, and of whatever else a server says of itself."""
+
+MAX_LABEL = 500
+"""How much of a name or a title: they stand in lists, each in one line, and take a browser a second by the megabyte."""
+
+_WHOLE = {"id", "arguments", "asked_arguments", "result", "structured", "text", "asked"}
+"""What commands are given by, what a person decides about, and what has bounds of its own."""
 
 
 class Showing:
@@ -50,7 +60,9 @@ class Showing:
         return written
 
     def _item(self, item: Item | None) -> Json:
-        plain = msgspec.to_builtins(item)
+        plain: Json = msgspec.to_builtins(item)
+        if is_object(plain):
+            plain = {name: each if name in _WHOLE else _bounded(each, name) for name, each in plain.items()}
         match item:
             case Message(role="model"):
                 plain |= _rendered(item.text)
@@ -111,6 +123,18 @@ def pieces(url: str) -> list[str]:
     named = place.rpartition("@")[2]
     size = named.find("]") + 1 if named.startswith("[") else len(named.partition(":")[0])
     return [url[:start], url[start : start + size], url[start + size :]]
+
+
+def _bounded(value: Json, name: str = "") -> Json:
+    """Cut what is too long to be shown, and say so."""
+    if isinstance(value, str):
+        most = MAX_LABEL if name in ("name", "title") else MAX_TEXT
+        return value if len(value) <= most else f"{value[:most]}… ({len(value) - most:,} more characters)"
+    if is_array(value):
+        return [_bounded(each, name) for each in value]
+    if is_object(value):
+        return {_bounded(key, "name"): _bounded(each, key) for key, each in value.items()}
+    return value
 
 
 def _form(schema: Json, *, for_tool: bool) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import * as args from "./arguments.js";
 import * as board from "./board.js";
-import { give, toast } from "./commands.js";
+import { give, signed, toast } from "./commands.js";
 import { h, icon, lazy, plain, shown } from "./dom.js";
 import * as json from "./json.js";
 import { button, copy, empty, hue, iconButton, menu, search, tabs, tile, toggleMenu } from "./pieces.js";
@@ -67,7 +67,7 @@ export function activity() {
   const fresh = (log.count ?? 0) - view.newest;
   const filter = (id, label, all, chosen, words) => h("span", { class: "anchor", key: id }, h("button", { type: "button", class: "btn small", "aria-haspopup": "menu", "aria-expanded": ui.menu === id, onclick: (event) => toggleMenu(id, event) }, h("span", { class: "clip" }, shown(chosen || label)), icon("down", "i-s")), menu(id, [[icon("check", chosen ? "off" : ""), label, () => { view[words] = ""; reset(); }], ...all.map((each) => [icon("check", chosen === each ? "" : "off"), each, () => { view[words] = each; reset(); }])], "below"));
   return [
-    bar("Activity", `${count(log.count ?? 0, "event")}`, h("a", { class: "btn small", href: "/export", download: "splice-activity.jsonl" }, icon("download"), "Export")),
+    bar("Activity", `${count(log.count ?? 0, "event")}`, h("a", { class: "btn small", href: signed("/export"), download: "splice-activity.jsonl" }, icon("download"), "Export")),
     h("div", { class: "filters row wrap", key: "filters" }, search("Search names, arguments, results", view.words, (value) => { view.words = value; clearTimeout(typing); typing = setTimeout(reset, 200); redraw(); }, "w-find"), filter("f-server", "All servers", board.servers().map((each) => each.name), view.server, "server"), filter("f-kind", "All kinds", KINDS, view.kind, "kind"), isFiltered() && button("Clear", () => { Object.assign(view, { words: "", server: "", kind: "" }); reset(); }, { kind: "quiet small", key: "clear" }), h("span", { class: "push" }), h("span", { class: "s12 t3 row gap6" }, isFiltered() ? `${view.found.length}${view.isEnd ? "" : "+"} found` : [h("span", { class: `dot ${isLive ? "ready" : "idle"}`, "aria-hidden": "true" }), isLive ? "Live" : "Paused"])),
     h("div", { class: `cols act md fills ${view.chosen ? "" : "alone"}`, key: "cols" }, h("div", { class: "vbox", key: "box" }, fresh > 0 && !isFiltered() && !isLive && h("div", { class: "newest" }, button(`${fresh} new`, () => { document.querySelector(".vlist").scrollTop = 0; }, { kind: "small", sign: "up" })), total() || view.isLoading ? grid() : empty("activity", isFiltered() ? "Nothing matches" : "Nothing happened yet", isFiltered() ? "" : "Each call, question and read stands here, with why it was allowed.")), view.chosen && drawer(view.chosen)),
   ];

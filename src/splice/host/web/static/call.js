@@ -2,7 +2,7 @@
 
 import * as board from "./board.js";
 import * as args from "./arguments.js";
-import { act, parse, toast } from "./commands.js";
+import { act, parse, SIGNED, toast } from "./commands.js";
 import { h, icon, lazy, shown } from "./dom.js";
 import * as json from "./json.js";
 import { button, copy, hue, iconButton, note, tabs, tile } from "./pieces.js";
@@ -104,7 +104,7 @@ function more(call, block, at) {
   const id = `long-${call.id}`;
   const page = ui.open.get(id);
   const fetchPage = async (from) => {
-    const answer = await fetch(`/text?call=${encodeURIComponent(call.id)}&block=${at}&from=${from}`);
+    const answer = await fetch(`/text?call=${encodeURIComponent(call.id)}&block=${at}&from=${from}`, { headers: SIGNED });
     if (answer.ok) { ui.open.set(id, { from, ...parse(await answer.text()) }); redraw(); } else toast("The result could not be read.", "bad");
   };
   const size = block.size;

@@ -2,7 +2,13 @@
 
 import { change, ui, redraw } from "./state.js";
 
-const csrf = document.querySelector("meta[name=csrf]").content;
+const key = localStorage.getItem("splice-key") ?? "";
+
+/** Shows that a request comes from this page: cookies go to every port, this does not. */
+export const SIGNED = { "x-splice-csrf": key };
+
+/** An address that the browser itself fetches, signed. */
+export const signed = (address) => `${address}${address.includes("?") ? "&" : "?"}key=${key}`;
 
 /** Numbers that JavaScript cannot hold stay as they were written, so that what is seen is what is sent. */
 class Exact {
@@ -23,7 +29,7 @@ export async function give(name, values = {}) {
   try {
     answer = await fetch(`/do/${name}`, {
       method: "POST",
-      headers: { "content-type": "application/json", "x-splice-csrf": csrf },
+      headers: { "content-type": "application/json", ...SIGNED },
       body: JSON.stringify(values),
     });
   } catch {

@@ -4,7 +4,7 @@
 import { setHtml } from "./markdown.js";
 
 const SVG = new Set(["svg", "use", "rect", "path"]);
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u2800\u3164\uffa0\u180b-\u180f\u{e0100}-\u{e01ef}]/u; // as in splice.host.text
 const ALLOWED = new Set(["\n", "\t", "\u200c", "\u200d"]);
 
 /** Describe an element. `null`, `false` and `undefined` among the children are nothing, lists are flattened. */

@@ -1,7 +1,7 @@
 // The stream of changes: it is opened again when it breaks, from the number that was seen last.
 
 import { fold, number } from "./board.js";
-import { parse } from "./commands.js";
+import { parse, signed } from "./commands.js";
 import { change, redraw, ui } from "./state.js";
 
 let stream = null;
@@ -12,7 +12,7 @@ let timer = 0;
 export function connect() {
   clearTimeout(timer);
   stream?.close();
-  stream = new EventSource(`/events?since=${number}`);
+  stream = new EventSource(signed(`/events?since=${number}`));
   stream.onopen = () => {
     const wasLost = ui.link === "lost";
     failures = 0;

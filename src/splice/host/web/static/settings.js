@@ -1,7 +1,7 @@
 // Settings: saved at once, each with a tick.
 
 import * as board from "./board.js";
-import { act, toast } from "./commands.js";
+import { act, signed, toast } from "./commands.js";
 import { h, icon, shown } from "./dom.js";
 import { button, iconButton, toggle } from "./pieces.js";
 import { bar, setTheme } from "./shell.js";
@@ -52,5 +52,5 @@ function privacy(values) {
 }
 
 function data() {
-  return section("Data", "Chats, the activity log and your rules stay on this computer.", h("div", { class: "row wrap" }, h("a", { class: "btn", href: "/export", download: "splice-activity.jsonl" }, icon("download"), "Export the activity log")));
+  return section("Data", "Chats, the activity log and your rules stay on this computer.", h("div", { class: "row wrap" }, h("a", { class: "btn", href: signed("/export"), download: "splice-activity.jsonl" }, icon("download"), "Export the activity log")));
 }
