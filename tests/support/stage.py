@@ -6,8 +6,9 @@ Scenes (`support.scenes`) are functions that fill the board.
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from splice.host.asked import Answer, Json
+from splice.host.asked import Answer, Json, Visit
 from splice.host.board import Board
 from splice.host.items import Chat, Message, Question
 from splice.types import PromptMessage, ReadResourceResult, Resource, ResourceContents, ResourceTemplate, TextContent
@@ -121,6 +122,16 @@ class Stage:
             return "web"
         self.board.drop(question)
         return ""
+
+    def ended(self, question: str) -> str:
+        return "" if self.board.get(question, Question) else "web"
+
+    async def visit(self, question: str) -> None:
+        self._tell("visit", question=question)
+        item = self.board.get(question, Question)
+        assert item is not None
+        assert isinstance(item.asked, Visit)
+        self.board.put(replace(item, asked=replace(item.asked, is_opened=True)))
 
     def draft(self, question: str, value: Json) -> None:
         self._tell("draft", question=question, value=value)

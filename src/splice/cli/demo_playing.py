@@ -61,7 +61,7 @@ async def _watched(travel: Any, wanted: Wanted) -> int:
         words = " ".join(
             f'{name}="{value}"' if " " in value else f"{name}={value}" for name, value in arguments.items()
         )
-        code: int = await face.run(host, first=f"/plan-vacation {words}")
+        code: int = await face.run(host, first=f"/plan-vacation {words}", is_kept=False)
     if wanted.is_kept:
         _tell_log(wanted)
     else:

@@ -58,7 +58,7 @@ def face_of(*, plain: bool) -> Any:
     if wants_plain or not (sys.stdin.isatty() and sys.stdout.isatty()):
         return import_module("splice.host.terminal.plain")
     try:
-        return import_module("splice.host.terminal.app")
+        return import_module("splice.host.terminal.full")
     except ModuleNotFoundError as error:
         raise missing("the terminal app", error, "host", "--plain works without it") from error
 

@@ -39,6 +39,10 @@ class Choices(Engine):
         except WrongAnswer as error:
             raise HostError(str(error)) from error
 
+    def ended(self, question: str) -> str:
+        """Tell how a question ended: who answered it, or why it was withdrawn; empty: it waits, or nobody knows."""
+        return self.questions.ended(question)
+
     def grant(self, effect: Effect, what: str) -> str:
         """Make a lasting rule, about what `splice.host.asking.permissions` says: ``travel/*``, ``reads travel``.
 

@@ -49,6 +49,10 @@ def _is_theme(value: Any) -> bool:
     return value in ("auto", "light", "dark")
 
 
+def _is_glyphs(value: Any) -> bool:
+    return value in ("auto", "ascii")
+
+
 def _is_text(value: Any) -> bool:
     return isinstance(value, str) and len(value) <= 20_000
 
@@ -59,6 +63,8 @@ SETTINGS: dict[str, Setting] = {
     "roots": Setting([], _is_list_of(str), "a list of folders that servers are told of"),
     "instructions": Setting("", _is_text, "text: what every model is told first"),
     "theme": Setting("auto", _is_theme, "auto, light or dark"),
+    "glyphs": Setting("auto", _is_glyphs, "auto or ascii: the signs of the terminal app"),
+    "reduced_motion": Setting(False, _is_flag, "true or false: nothing moves in the terminal app"),
     "max_calls": Setting(25, _whole(1, 1_000), "a number from 1 to 1000: calls in a turn before you are asked"),
     "max_repeats": Setting(3, _whole(1, 100), "a number from 1 to 100: identical calls in a turn before you are asked"),
     "max_tokens": Setting(4_096, _whole(16, 200_000), "a number from 16: the longest answer of a model, in tokens"),

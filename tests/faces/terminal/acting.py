@@ -1,13 +1,16 @@
-"""The terminal app over a stage, and a person at its keys."""
+"""The terminal app over a stage, or over a host, and a person at its keys."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
+from textual.events import Key
+from textual.keys import _character_to_key
 from textual.pilot import Pilot
 from textual.widget import Widget
 
 from splice.host.terminal.app import Splice
+from splice.host.terminal.asking import Asking
 from support.stage import Stage
 
 AWidget = TypeVar("AWidget", bound=Widget)
@@ -21,14 +24,23 @@ class Acting:
     def __init__(self, stage: Stage, app: Splice, pilot: Pilot[int]) -> None:
         self.stage, self.app, self.pilot = stage, app, pilot
 
+    @property
+    def asked(self) -> Asking | None:
+        """The question that is open."""
+        screen = self.app.screen
+        return screen if isinstance(screen, Asking) and not screen.is_over else None
+
     async def press(self, *keys: str) -> None:
         """Press keys, and let the app take them."""
-        for key in keys:
-            await self.pilot.press(key)
+        await self.pilot.press(*keys)
         await self.pilot.pause()
 
     async def write(self, text: str) -> None:
-        await self.press(*({" ": "space", "\n": "ctrl+j"}.get(each, each) for each in text))
+        """Type a text, faster than the app draws."""
+        for each in text:
+            name = "ctrl+j" if each == "\n" else _character_to_key(each)
+            self.app.post_message(Key(name, None if each == "\n" else each))
+        await self.pilot.pause()
 
     async def until(self, holds: Callable[[], Any], what: str = "it never holds") -> None:
         """Wait until something holds."""
@@ -64,10 +76,20 @@ async def acting(
     """Run the app over a scene. Without `alone` no question opens by itself."""
     stage = Stage()
     scene(stage)
-    app = Splice(stage, **fields)
+    async with sitting(stage, size, alone=alone, **fields) as person:
+        yield person
+
+
+@asynccontextmanager
+async def sitting(
+    host: Any, size: tuple[int, int] = (80, 24), *, alone: bool = False, first: str = "", **fields: Any
+) -> AsyncIterator[Acting]:
+    """Run the app over a host."""
+    app = Splice(host, **fields)
+    app.first = first
     app.guard = 0
     app.opens_alone = alone
     async with app.run_test(size=size) as pilot:
-        person = Acting(stage, app, pilot)
+        person = Acting(host, app, pilot)
         await pilot.pause(0.05)
         yield person

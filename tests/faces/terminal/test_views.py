@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
+from textual.events import Paste
 from textual.widgets import Input
 
 from faces.terminal.acting import Acting, acting
@@ -307,6 +308,8 @@ def test_ascii_has_no_other_signs() -> None:
             assert sign not in drawn
         await person.press("ctrl+o")
         await person.sees("<U+202E><ESC>[2J")
+        await person.sees("+------")
+        assert not set("╭│▎┃") & set(person.text()), "frames are ASCII too"
 
     played(scenes.mid_turn, play, (120, 50), look=glyphs.ASCII)
 
@@ -360,3 +363,73 @@ async def test_what_changes_while_the_app_ends_is_not_shown_any_more() -> None:
     async with acting(scenes.mid_turn) as person:
         pass
     person.app.apply(person.stage.board.since())
+
+
+def test_what_comes_while_the_user_reads_further_up_is_said_and_words_are_found() -> None:
+    async def play(person: Acting) -> None:
+        put, chat = person.stage.board.put, person.app.chat
+        put(scenes.model_says(20, "\n".join(f"line {n}" for n in range(60))))
+        await person.sees("line 59")
+        await person.press("home")
+        put(scenes.model_says(21, "a new word"))
+        await person.sees("new below, End")
+        assert "a new word" not in person.text()
+        await person.press("end")
+        await person.sees("a new word")
+        await person.until(lambda: "new below" not in person.text())
+        await person.press("ctrl+f")
+        await person.write("FORECAST")
+        await person.press("enter")
+        found = person.app.focused
+        assert isinstance(found, CallRow)
+        assert found.call.tool == "forecast"
+        await person.press("escape")
+        await person.pilot.resize_terminal(80, 20)
+        await person.press("end")
+        await person.pilot.resize_terminal(80, 30)
+        await person.pilot.resize_terminal(80, 16)
+        await person.until(lambda: chat.scroll_y >= chat.max_scroll_y - 1, "it does not stay at the end")
+
+    played(scenes.mid_turn, play)
+
+
+def test_pasted_text_is_opened_where_the_cursor_is_in_it() -> None:
+    async def play(person: Acting) -> None:
+        lines = "\n".join(f"pasted {n}" for n in range(25))
+        person.app.draft.post_message(Paste(lines))
+        await person.until(lambda: person.app.draft.text == "[25 lines pasted]")
+        await person.press("left", "enter")
+        assert person.app.draft.text == lines
+        assert person.named("say") == []
+
+    played(scenes.empty, play)
+
+
+def test_a_sign_starts_servers_of_which_nothing_is_known() -> None:
+    async def play(person: Acting) -> None:
+        asleep = scenes.server("new", 7, state="asleep", protocol="")
+        person.stage.board.put(replace(asleep, tools=0))
+        await person.pilot.pause()
+        await person.write("#x#")
+        assert person.named("start_server") == [{"name": "new"}]
+
+    played(scenes.empty, play)
+
+
+def test_rules_are_made_and_replaced() -> None:
+    async def play(person: Acting) -> None:
+        await person.press("f7", "n")
+        await person.write("allow weather/*")
+        await person.press("enter")
+        assert person.named("grant") == [{"effect": "allow", "what": "weather/*"}]
+        await person.press("e", "ctrl+u")
+        await person.write("ask travel/*")
+        await person.press("enter")
+        assert person.named("grant")[1] == {"effect": "ask", "what": "travel/*"}
+        assert len(person.named("revoke")) == 1
+        await person.press("n")
+        await person.write("let it")
+        await person.press("enter")
+        assert len(person.named("grant")) == 2, "that is no rule"
+
+    played(scenes.permissions, play)

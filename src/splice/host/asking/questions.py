@@ -105,6 +105,10 @@ class Questions:
         self._settle(id, answer, by, by)
         return ""
 
+    def ended(self, id: str) -> str:
+        """Tell who answered a question, or why it was withdrawn; empty: it waits, or is long over."""
+        return self._over.get(id, "")
+
     def withdraw(self, id: str, why: str) -> None:
         """Take a question back, because who asked is gone or asks no more. Nothing happens if it is over."""
         item = self._board.get(id, Question)

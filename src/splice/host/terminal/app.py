@@ -1,7 +1,5 @@
 """The full-screen app: views, the composer, and questions as dialogs, over the board of the host."""
 
-import os
-import sys
 import time
 from collections.abc import Mapping
 from functools import partial
@@ -12,15 +10,15 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.notifications import SeverityLevel
-from textual.widgets import ContentSwitcher, Static
+from textual.widgets import ContentSwitcher, Input, Static, TextArea
 
 from splice.host.asked import Answer
 from splice.host.board import Batch
 from splice.host.items import Chat as ChatItem
-from splice.host.items import Notice, Question, Settings
+from splice.host.items import Notice, Prompt, Question, Server, Settings, Tool
 from splice.host.terminal import glyphs, sending, theme
 from splice.host.terminal.activity import ActivityPanel
-from splice.host.terminal.asides import AskKey
+from splice.host.terminal.asides import AskKey, AskLine
 from splice.host.terminal.bars import Beside, Footer, Queue, Side, Top
 from splice.host.terminal.chat import Chat
 from splice.host.terminal.composer import Composer, Offers
@@ -28,7 +26,6 @@ from splice.host.terminal.face import Face, Shows
 from splice.host.terminal.helping import Help
 from splice.host.terminal.hosted import Hosted
 from splice.host.terminal.keys import VIEWS
-from splice.host.terminal.marks import line
 from splice.host.terminal.palette import Command, Palette
 from splice.host.terminal.panels import Panel
 from splice.host.terminal.permissions import PermissionsPanel
@@ -36,7 +33,7 @@ from splice.host.terminal.refusals import refusal
 from splice.host.terminal.resources import ResourcesPanel
 from splice.host.terminal.servers import ServersPanel
 from splice.host.terminal.settings import SettingsPanel
-from splice.host.terminal.terminal import background, edit
+from splice.host.terminal.terminal import edit
 from splice.host.terminal.tools import ToolsPanel
 from splice.host.terminal.waiting import Questions
 
@@ -64,8 +61,9 @@ class Splice(Face, inherit_bindings=False):
         Binding("ctrl+p", "palette", "Commands", show=False),
         Binding("ctrl+o", "answer", "Answer", show=False),
         Binding("ctrl+n", "new", "New chat", show=False),
+        Binding("ctrl+f", "find", "Find", show=False),
         Binding("ctrl+g", "editor", "Editor", show=False),
-        Binding("ctrl+c", "interrupt", "Copy, stop, quit", show=False),
+        Binding("ctrl+c", "interrupt", "Copy, stop, quit", show=False, priority=True),
         Binding("escape", "escape", "Back, stop", show=False),
         *(Binding(key, f"scroll_chat('{key}')", show=False) for key in ("pageup", "pagedown", "home", "end")),
     ]
@@ -75,6 +73,7 @@ class Splice(Face, inherit_bindings=False):
         self.HORIZONTAL_BREAKPOINTS = [(0, "-none"), (40, "-tiny"), (72, "-narrow"), (100, "-normal"), (150, "-wide")]
         self.VERTICAL_BREAKPOINTS = [(0, "-nothing"), (10, "-low"), (16, "-short"), (30, "-tall")]
         self.host, self.glyphs = host, look
+        self.set_class(look.is_ascii, "-ascii")
         for each in theme.THEMES:
             self.register_theme(each)
         self.theme = theme_name
@@ -82,7 +81,9 @@ class Splice(Face, inherit_bindings=False):
         self._questions = Questions(self)
         self._key_at = self._escape_at = self._interrupt_at = -TWICE_SECONDS
         self._noted: set[str] = set()
+        self._woken: set[str] = set()
         self.first = ""
+        """What the user finds when it starts, to look at and send: a line, or the form of the prompt that it names."""
         self.opens_alone = True
         """Questions open by themselves, where that steals nothing."""
 
@@ -120,7 +121,7 @@ class Splice(Face, inherit_bindings=False):
         self.set_interval(0.25, self._tick)
         self.show_view("chat")
         if self.first:
-            self.call_after_refresh(self.send, self.first)
+            self.call_after_refresh(sending.begin, self, self.first)
 
     async def _follow(self) -> None:
         async for batch in self.host.board.watch():
@@ -141,15 +142,20 @@ class Splice(Face, inherit_bindings=False):
             if isinstance(item, Notice) and item.id not in self._noted:
                 self._noted.add(item.id)
                 self.tell(item.text, LEVELS[item.level])
-        self._questions.withdrawn()
+            elif isinstance(item, Settings):
+                self.settle(item.values)
+        if any(isinstance(item, Prompt | Tool | Server) for item in items) and self.view == "chat":
+            self.draft.want()
+        self._questions.changed()
         if any(isinstance(item, Question) for item in items) and not self.app_focus:
             self.bell()
 
     def _tick(self) -> None:
-        for chat in self.screen_stack[0].query(Chat):
-            if self.is_moving and self.view == "chat" and chat.runs():
-                chat.turn_marks()
-            self._open_alone()
+        for screen in self.screen_stack[:1]:  # none any more while the app ends
+            for chat in screen.query(Chat):
+                if self.is_moving and self.view == "chat" and chat.runs():
+                    chat.turn_marks()
+                self._open_alone()
 
     def _open_alone(self) -> None:
         """Open a question by itself, if that steals nothing: no text is written, no key was pressed for a while."""
@@ -158,6 +164,12 @@ class Splice(Face, inherit_bindings=False):
         is_alone = len(self.screen_stack) == 1 and self.view == "chat"
         if self.opens_alone and question is not None and quiet and is_alone and not self.draft.text:
             self._questions.open(question)
+
+    def settle(self, values: Mapping[str, object]) -> None:
+        """Move nothing, if the user wants that."""
+        self.is_moving = not values.get("reduced_motion")
+        self.animation_level = "full" if self.is_moving else "none"
+        self.draft.cursor_blink = self.is_moving
 
     @property
     def draft(self) -> Composer:
@@ -193,6 +205,7 @@ class Splice(Face, inherit_bindings=False):
     def show_view(self, name: str, *, pick: str = "") -> None:
         """Show a view."""
         while len(self.screen_stack) > 1:
+            self._questions.put_aside()
             self.pop_screen()
         self.view = name
         base = self.screen_stack[0]
@@ -230,10 +243,38 @@ class Splice(Face, inherit_bindings=False):
         self.chat.to_end()
         sending.send(self, self.draft, text)
 
+    def on_text_area_changed(self) -> None:
+        """Note that a key was pressed in a field."""
+        self._key_at = time.monotonic()
+
     def on_composer_wanted(self, event: Composer.Wanted) -> None:
         """Offer what fits the word."""
-        self._key_at = time.monotonic()
+        if event.sign:
+            self._wake()
         self.screen_stack[0].query_one(Offers).show(sending.offers(self, event))
+
+    def _wake(self) -> None:
+        """Start the servers of which nothing is known yet: what is offered would else be empty."""
+        for each in self.host.board.all(Server):
+            is_known = each.is_remembered or each.protocol or each.id in self._woken
+            if each.state == "asleep" and not is_known:
+                self._woken.add(each.id)
+                self.do(self.host.start_server(each.name))
+
+    def on_chat_below(self, event: Chat.Below) -> None:
+        """Say that something new is below."""
+        self.screen_stack[0].query_one(Queue).below(is_new=event.is_new)
+
+    def action_find(self) -> None:
+        """Find words in the chat."""
+
+        def find(text: str | None) -> None:
+            if text:
+                self.show_view("chat")
+                self.chat.find(text)
+
+        if len(self.screen_stack) == 1:
+            self.push_screen(AskLine(Content("Find in this chat")), find)
 
     def on_composer_taken(self, event: Composer.Taken) -> None:
         """Attach a resource that was taken."""
@@ -313,7 +354,9 @@ class Splice(Face, inherit_bindings=False):
 
     def action_interrupt(self) -> None:
         """Copy what is marked; else stop the turn; idle, twice: quit."""
-        marked = self.screen.get_selected_text()
+        field = self.focused
+        written = field.selected_text if isinstance(field, Input | TextArea) else ""
+        marked = written or self.screen.get_selected_text()
         now = time.monotonic()
         if marked:
             self.copy_to_clipboard(marked)
@@ -354,34 +397,3 @@ class Splice(Face, inherit_bindings=False):
     def _resized(self) -> None:
         for footer in self.screen_stack[0].query(Footer):
             footer.show(self.view)
-
-
-def app_for(host: Hosted, environ: Mapping[str, str], *, answer: str = "") -> Splice:
-    """Make the app as the terminal and the settings want it."""
-    values = settings(host)
-    name = theme.choose(environ, setting=str(values.get("theme", "")), answer=answer)
-    look = glyphs.choose(environ, setting=str(values.get("glyphs", "")), encoding=sys.stdout.encoding or "")
-    app = Splice(host, look=look, theme_name=name)
-    app.is_moving = not values.get("reduced_motion")
-    return app
-
-
-def settings(host: Hosted) -> Mapping[str, object]:
-    """Return what the user set."""
-    found = host.board.get("settings:now", Settings)
-    return found.values if found else {}
-
-
-async def run(host: Hosted, *, first: str = "") -> int:
-    """Show the app until the user leaves; return the exit code. `first` is sent when it starts: a prompt, or text."""
-    app = app_for(host, os.environ, answer=background())
-    app.first = first
-    try:
-        code = await app.run_async()
-    finally:
-        app.deny_all()
-    chat = next((each for each in host.board.all(ChatItem) if each.is_open), None)
-    if chat is not None:
-        key = chat.id.partition(":")[2]
-        sys.stdout.write(f'Chat "{line(chat.title)}" kept.\nGo on: splice host chat --resume {key}\n')
-    return code or 0

@@ -77,9 +77,12 @@ class ApprovalDialog(Asking):
         """Say who asks, what the server says of the tool, and what to look at."""
         face, asked = self.face, self.asked
         server = face.host.board.get(f"server:{self.question.server}", Server)
+        who, comma, when = asked.asker.partition(", ")
         lines = [
             drawn.row(
-                face.line(asked.asker, "$muted"), (" asks. Runs ", "$muted"), face.line(server.runs if server else "")
+                face.line(f"{who} asks{comma}{when}.", "$muted"),
+                (" Runs ", "$muted"),
+                face.line(server.runs if server else ""),
             )
         ]
         lines.append(face.line(words.claims(self.tool)))

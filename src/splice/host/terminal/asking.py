@@ -16,6 +16,10 @@ GONE_SECONDS = 2.0
 """How long the word stays that a question was answered elsewhere."""
 
 
+FACES = {"web": "you, on the web page", "terminal": "you, in a terminal", "program": "a program", "policy": "a rule"}
+"""Who answers, in words."""
+
+
 class Asking(Dialog):
     """A question."""
 
@@ -98,6 +102,22 @@ class Asking(Dialog):
             self.leave()
             self.face.leaf(self.question.id, by)
 
+    async def put(self, question: Question) -> None:
+        """Take the question as it is now: another face may have opened its address."""
+        if question != self.question:
+            self.question = question
+            await self.changed()
+
+    async def changed(self) -> None:
+        """Draw what changed."""
+
+    async def foot(self) -> None:
+        """Draw the choices anew."""
+        foot = self.query_one("#foot")
+        await foot.remove_children()
+        await foot.mount(*self.choices())
+        self.look()
+
     def withdraw(self) -> None:
         """Say that it is over, and leave after a moment."""
         if not self.is_over:
@@ -106,8 +126,19 @@ class Asking(Dialog):
             self.query_one("#more").remove()
             self.query_one("#head").mount(self.gone(), after=0)
             self.query_one("#title").display = False
-            self.set_timer(GONE_SECONDS, lambda: self.dismiss(None))
+            self.set_timer(GONE_SECONDS, self._close)
+
+    def _close(self) -> None:
+        """Leave. What `dismiss` returns is not handed on: a screen must not wait for its own end."""
+        if self.is_current:
+            self.dismiss(None)
+        elif self.is_attached:  # under a small dialog of its own
+            self.set_timer(GONE_SECONDS, self._close)
 
     def gone(self) -> Widget:
-        """Draw the word that it is over."""
-        return para(self.warning(Content("This question is over: it was answered elsewhere, or withdrawn.")))
+        """Draw the word that it is over, and by whom."""
+        how = self.face.host.ended(self.question.id)
+        told = (
+            f"It was answered by {FACES[how]}." if how in FACES else how or "It was answered elsewhere, or withdrawn."
+        )
+        return para(self.warning(drawn.row("This question is over. ", self.face.line(told))))

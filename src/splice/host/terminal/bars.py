@@ -9,7 +9,7 @@ from textual.widgets import Static
 from splice.host.asked import Approval
 from splice.host.items import Chat, Context, Item, Message, Meter, Model, Question, Root, Rule, Server, Tool
 from splice.host.terminal import drawn, words
-from splice.host.terminal.face import Shows, face, touches
+from splice.host.terminal.face import Face, Shows, face, touches
 from splice.host.terminal.keys import BUSY, FOOTERS, VIEWS, WAITING
 
 NEARLY_FULL = 0.8
@@ -111,7 +111,9 @@ class Beside(Static, Shows):
 
 
 class Queue(Static, Shows):
-    """What waits for the user: there only when something does."""
+    """What waits for the user, and whether something new is below: there only when one of them is so."""
+
+    _is_new = False
 
     def follow(self, items: list[Item], gone: list[str], *, everything: bool) -> None:
         """Draw it."""
@@ -119,14 +121,31 @@ class Queue(Static, Shows):
             return
         face_ = face(self)
         waiting = sorted(face_.host.board.all(Question), key=lambda each: each.number)
-        self.display = bool(waiting)
+        self.set_class(bool(waiting), "-waits")
+        self.display = bool(waiting) or self._is_new
+        if not waiting:
+            self.update(self._below(face_, 0))
+            return
         count = f"{len(waiting)} wait{'s' * (len(waiting) == 1)} for you"
         parts: list[drawn.Part] = [(face_.glyphs.wait, "$wait"), " ", (count, "bold")]
         for each in waiting[:3]:
             parts += ["   ", self._what(each), " ", face_.line(each.server, "$muted")]
         if len(waiting) > 3:
             parts.append((f"   and {len(waiting) - 3} more", "$muted"))
-        self.update(drawn.row(*parts))
+        told = drawn.row(*parts)
+        self.update(drawn.row(told, self._below(face_, told.cell_length)))
+
+    def below(self, *, is_new: bool) -> None:
+        """Say that something new is below what is seen of the chat, or no more."""
+        if is_new != self._is_new:
+            self._is_new = is_new
+            self.follow([], [], everything=True)
+
+    def _below(self, face_: Face, used: int) -> Content:
+        """Draw that, at the right, if there is room."""
+        told = drawn.row((f"{face_.glyphs.down} new below, ", "$muted"), ("End", "bold $accent"))
+        room = face_.size.width - 4 - used
+        return told.pad_left(room - told.cell_length) if self._is_new and room > told.cell_length else Content()
 
     def _what(self, question: Question) -> Content:
         asked = question.asked

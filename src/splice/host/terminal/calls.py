@@ -39,7 +39,7 @@ class CallLine(Widget):
         mark, style = face_.glyphs.call(call.state, int(time.monotonic() * 4) if face_.is_moving else 0)
         is_wide = face_.size.width >= NARROW
         tool_width = TOOL_WIDTH if is_wide else 18
-        server = drawn.fit(face_.line(call.server, "$muted"), SERVER_WIDTH) if is_wide else Content()
+        server = drawn.fit(face_.line(call.server or "Splice", "$muted"), SERVER_WIDTH) if is_wide else Content()
         tool = drawn.fit(face_.line(call.tool), tool_width - 1)
         took = Content.styled(words.took(self._seconds()), "$muted")
         left = drawn.row((mark, style), " ", server, tool, " ")

@@ -1,11 +1,13 @@
 """The chat: what was said, the calls between, and the host's own lines, in the order of their numbers."""
 
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
+from textual.message import Message as Told
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -72,6 +74,15 @@ class Said(Vertical, can_focus=True):
         face(self).tell("Copied: the message.")
 
 
+@dataclass
+class Found:
+    """What has the words in it that were looked for, and where the user is among it."""
+
+    words: str = ""
+    parts: list[Said | CallRow] = field(default_factory=list[Said | CallRow])
+    at: int = 0
+
+
 class Start(Static):
     """The empty chat: three things to type, and which model answers."""
 
@@ -103,10 +114,24 @@ class Start(Static):
 
 
 class Chat(VerticalScroll, Shows, can_focus=False):
-    """The open chat."""
+    """The open chat. It stays at its end, unless the user scrolled away from it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("n", "again(-1)", "Older", show=False),
+        Binding("N", "again(1)", "Newer", show=False),
+    ]
+
+    class Below(Told):
+        """Something new is below what is seen, or no more."""
+
+        def __init__(self, *, is_new: bool) -> None:
+            super().__init__()
+            self.is_new = is_new
 
     def __init__(self) -> None:
         super().__init__(id="chat")
+        self._follows = True
+        self._found = Found()
         self._shown: dict[str, Said | CallRow] = {}
         self._items: dict[str, Message | Call] = {}
         self._last = -1
@@ -117,13 +142,15 @@ class Chat(VerticalScroll, Shows, can_focus=False):
 
     def follow(self, items: list[Item], gone: list[str], *, everything: bool) -> None:
         """Show what changed, and stay at the end unless the user scrolled. Out of order, all is drawn anew."""
-        if self.max_scroll_y - self.scroll_y <= 1 and (everything or items):
-            self.to_end()
         if everything:
             self._items.clear()
         removed = [self._items.pop(each) for each in gone if each in self._items]
         fresh = [each for each in items if isinstance(each, Message | Call)]
         self._items.update({each.id: each for each in fresh})
+        if self._follows:
+            self.to_end()
+        elif fresh:
+            self.post_message(self.Below(is_new=True))
         added = sorted((each for each in fresh if each.id not in self._shown), key=number)
         if everything or removed or (added and number(added[0]) < self._last):
             self._rebuild()
@@ -137,6 +164,19 @@ class Chat(VerticalScroll, Shows, can_focus=False):
         self.query_one(Start).display = not self._items
         if not self._items:
             self.query_one(Start).draw(face(self))
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Follow what comes, if the user is at the end."""
+        super().watch_scroll_y(old_value, new_value)
+        if self.size.height:
+            self._follows = new_value >= self.max_scroll_y - 1
+            if self._follows:
+                self.post_message(self.Below(is_new=False))
+
+    def on_resize(self) -> None:
+        """Stay at the end, when there is less room or more."""
+        if self._follows:
+            self.to_end()
 
     def _put(self, item: Message | Call) -> None:
         match self._shown[item.id], item:
@@ -202,10 +242,35 @@ class Chat(VerticalScroll, Shows, can_focus=False):
         """Tell whether a call runs."""
         return any(isinstance(each, Call) and each.state == "running" for each in self._items.values())
 
+    def find(self, words_: str) -> None:
+        """Go to the newest message or call that has these words in it."""
+        shown = self._shown.values()
+        self._found = Found(words_, [each for each in shown if words_.casefold() in _read(each).casefold()])
+        self.action_again(0)
+
+    def action_again(self, by: int) -> None:
+        """Go to the one before or after it."""
+        found, face_ = self._found, face(self)
+        there = [each for each in found.parts if each.is_attached]
+        if not there:
+            face_.tell(f"Not in this chat: {found.words}" if found.words else "^F finds words in this chat.")
+            return
+        found.at = max(0, min(len(there) - 1, found.at + by)) if by else len(there) - 1
+        there[found.at].focus()
+        there[found.at].scroll_visible(animate=False)
+        face_.tell(f"{found.at + 1} of {len(there)}: n older, N newer.")
+
     def last_said(self) -> str:
         """Return what the user said last."""
         own = [each for each in self._items.values() if isinstance(each, Message) and each.role == "user"]
         return max(own, key=number).text if own else ""
+
+
+def _read(part: Said | CallRow) -> str:
+    if isinstance(part, Said):
+        return part.message.text
+    call = part.call
+    return " ".join([call.server, call.tool, words.about(call), *(block.text for block in call.result)])
 
 
 def number(item: Message | Call) -> int:

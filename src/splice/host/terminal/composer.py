@@ -42,6 +42,8 @@ class Offers(Rows):
 
     def show(self, offers: list[Offer]) -> None:
         """Show offers, or nothing."""
+        if offers == self.offers:
+            return
         self.offers = offers
         self.display = bool(offers)
         self.styles.height = min(MOST, len(offers))
@@ -118,6 +120,8 @@ class Composer(SafeArea):
 
     def _act(self, key: str) -> bool:
         if key == "enter":
+            if self._unfold():
+                return True
             if self.text.strip():
                 self.post_message(self.Sent(self.whole()))
         elif key in ("ctrl+j", "alt+enter", "shift+enter"):
@@ -131,6 +135,18 @@ class Composer(SafeArea):
             return False
         return True
 
+    def _unfold(self) -> bool:
+        """Show the whole of the pasted text that the cursor is in."""
+        row, column = self.cursor_location
+        line = self.document.get_line(row)
+        for word, pasted in self._pasted.items():
+            start = line.find(word)
+            if 0 <= start <= column < start + len(word):
+                del self._pasted[word]
+                self.replace(pasted, (row, start), (row, start + len(word)))
+                return True
+        return False
+
     def take(self, offer: Offer) -> None:
         """Put an offer in the place of the word."""
         self.offers.show([])
@@ -143,6 +159,10 @@ class Composer(SafeArea):
 
     def on_text_area_changed(self) -> None:
         """See whether a word begins with a sign."""
+        self.want()
+
+    def want(self) -> None:
+        """Ask for what fits the word at the cursor, if it begins with a sign."""
         row, column = self.cursor_location
         found = _WORD.search(self.document.get_line(row)[:column])
         at_start = found is not None and (found[1] != "/" or (row == 0 and found.start(1) == 0))

@@ -64,7 +64,7 @@ class FormDialog(Asking):
         """Check all; show all that will be sent; then send it."""
         if self.asked.secrets and not self._warned:
             self._warned = True
-            await self._foot()
+            await self.foot()
             return
         if self._reviewed is not None:
             self.give(Filled("accept", self._reviewed))
@@ -80,13 +80,7 @@ class FormDialog(Asking):
             form.display = False
             self.set_focus(None)
             await self.body.mount(para(drawn.row(("Review\n\n", "bold"), form.review(values)), "review"))
-            await self._foot()
-
-    async def _foot(self) -> None:
-        foot = self.query_one("#foot")
-        await foot.remove_children()
-        await foot.mount(*self.choices())
-        self.look()
+            await self.foot()
 
     def action_decline(self) -> None:
         """Decline it."""
@@ -104,7 +98,7 @@ class FormDialog(Asking):
         self._reviewed = None
         self.query(".review").remove()
         self.query_one(Formed).display = True
-        self.call_later(self._foot)
+        self.call_later(self.foot)
 
     def keep(self) -> None:
         """Keep what was typed, here and for other faces."""

@@ -1,7 +1,7 @@
 """The commands of the host that this face gives: what it needs of `Host`, and nothing else of the engine."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from splice.errors import MCPError
 from splice.host.asked import Answer, By, Json
@@ -15,6 +15,9 @@ from splice.types import (
     ResourceTemplate,
     ResourceTemplateReference,
 )
+
+Effect = Literal["allow", "ask", "deny"]
+"""What a rule does."""
 
 REFUSED = (HostError, MCPError, OSError)
 """What a command may raise: it was not done, and the text says why."""
@@ -145,6 +148,14 @@ class Hosted(Protocol):
         """Answer a question; tell who answered it before, if somebody did."""
         ...
 
+    def ended(self, question: str) -> str:
+        """Tell who answered a question, or why it was withdrawn."""
+        ...
+
+    async def visit(self, question: str) -> None:
+        """Open the address of a visit in the user's browser."""
+        ...
+
     def draft(self, question: str, value: Json) -> None:
         """Keep what was typed so far."""
         ...
@@ -209,8 +220,16 @@ class Hosted(Protocol):
         """Take it away again."""
         ...
 
+    async def refresh(self, uri: str) -> None:
+        """Read anew what changed since it was given."""
+        ...
+
     async def preview(self, server: str, prompt: str, arguments: dict[str, str]) -> list[PromptMessage]:
         """Get the messages of a prompt, without saying them."""
+        ...
+
+    def grant(self, effect: Effect, what: str) -> str:
+        """Make a lasting rule."""
         ...
 
     def revoke(self, rule: str) -> None:

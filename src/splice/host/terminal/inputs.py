@@ -150,7 +150,7 @@ class FieldBox(Vertical):
     def _label(self) -> Content:
         face_, field = face(self), self.field
         needed = ("  required", "$wait") if field.is_required else ("", "")
-        told = face_.line(" ".join(filter(None, (field.description, field.hint))), "$muted")
+        told = face_.line(f" {face_.glyphs.dot} ".join(filter(None, (field.description, field.hint))), "$muted")
         name = face_.line(field.title, "bold" if field.kind not in TICKS else "")
         return drawn.row(name, "   " if told.plain else "", told, needed)
 

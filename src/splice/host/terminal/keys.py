@@ -10,9 +10,16 @@ FOOTERS: dict[str, Keys] = {
     "chat": (("^J", "new line"), ("Tab", "next"), ("^P", "commands"), ("F1", "help")),
     "servers": (("r", "restart"), ("o", "on, off"), ("l", "logs"), ("i", "log in"), ("^P", "commands"), ("F1", "help")),
     "tools": (("Space", "on, off"), ("v", "schema"), ("y", "accept"), ("^P", "commands"), ("F1", "help")),
-    "resources": (("Space", "pick"), ("Enter", "open"), ("/", "search"), ("Esc", "back"), ("F1", "help")),
+    "resources": (
+        ("Space", "pick"),
+        ("Enter", "open"),
+        ("u", "read anew"),
+        ("/", "search"),
+        ("Esc", "back"),
+        ("F1", "help"),
+    ),
     "activity": (("/", "filter"), ("Enter", "raw"), ("^P", "commands"), ("F1", "help")),
-    "permissions": (("x", "revoke"), ("u", "undo"), ("^P", "commands"), ("F1", "help")),
+    "permissions": (("x", "revoke"), ("u", "undo"), ("n", "new"), ("e", "edit"), ("^P", "commands"), ("F1", "help")),
     "settings": (("Enter", "choose"), ("f", "find models"), ("^P", "commands"), ("F1", "help")),
 }
 """The most useful first, `F1 help` last; a narrow footer drops from the middle."""
@@ -28,6 +35,7 @@ GENERAL: Keys = (
     ("^C", "copy, stop, twice: quit"),
     ("^O", "answer what waits"),
     ("Tab", "next part; Shift+Tab: the one before"),
+    ("^F", "find in the chat; then n, N"),
     ("^G", "write in your editor"),
     ("^N", "new chat"),
     ("^P", "all commands"),

@@ -109,7 +109,10 @@ class Orders:
         self._talk.tell("Questions are answered by words; an empty line repeats the question.")
 
     async def _servers(self) -> None:
-        for each in sorted(self._host.board.all(Server), key=lambda each: each.hue):
+        servers = sorted(self._host.board.all(Server), key=lambda each: each.hue)
+        if not servers:
+            self._talk.tell("There are no servers.")
+        for each in servers:
             seen = " when it last ran" if each.is_remembered else ""
             known = f"{each.tools} tools, {each.resources} resources, {each.prompts} prompts{seen}"
             self._talk.tell(f"{each.name}: {words.state(each)}, {known}. {each.runs}. {each.word}".rstrip())

@@ -110,5 +110,6 @@ def columns(width: int, *parts: tuple[Content, int]) -> Content:
 
 def facts(*known: tuple[str, Content]) -> Content:
     """Draw names in grey with their values."""
-    lines = [Content.assemble((name.ljust(12), "$muted"), value) for name, value in known if value.plain]
+    wide = max(12, *(len(name) + 2 for name, value in known if value.plain)) if known else 12
+    lines = [Content.assemble((name.ljust(wide), "$muted"), value) for name, value in known if value.plain]
     return Content("\n").join(lines)

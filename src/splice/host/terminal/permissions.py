@@ -1,5 +1,6 @@
 """The user's rules: deny first, then ask, then allow. One is revoked at once, and brought back."""
 
+from collections.abc import Callable
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -7,9 +8,12 @@ from textual.content import Content
 
 from splice.host.items import Rule
 from splice.host.terminal import drawn, words
+from splice.host.terminal.asides import AskLine
+from splice.host.terminal.hosted import Effect
 from splice.host.terminal.panels import Panel, columns, facts
 
 _ORDER = ("deny", "ask", "allow")
+_EFFECTS: dict[str, Effect] = {"deny": "deny", "ask": "ask", "allow": "allow"}
 
 
 class PermissionsPanel(Panel):
@@ -18,6 +22,8 @@ class PermissionsPanel(Panel):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("x", "revoke", "Revoke", show=False),
         Binding("u", "undo", "Undo", show=False),
+        Binding("n", "new", "New rule", show=False),
+        Binding("e", "edit", "Edit", show=False),
     ]
     kinds = ("rule:",)
     heading = "  What                   Rule   How long   Since    Used"
@@ -51,18 +57,21 @@ class PermissionsPanel(Panel):
         face, each = self.face, self.items[row]
         long = "in this chat" if each.scope == "chat" else "always"
         known = facts(
-            ("Given", Content(f"{words.day(each.made)} {words.clock(each.made)}")),
+            ("Given", Content(words.day(each.made))),
             ("Last used", Content(words.clock(each.used) if each.used else "never")),
-            ("Used", Content(f"{each.uses} times")),
+            ("Used", Content(words.counted(each.uses, "time"))),
         )
         told = "A tool that changes asks again. So does any tool that acts, once text from outside came into the turn."
         title = drawn.row(face.line(each.what, "bold"), (f"  {each.effect}, {long}", "$muted"))
-        return drawn.rows([title, Content(), known, Content(), Content(told), Content(), drawn.keys(("x", "revoke"))])
+        return drawn.rows(
+            [title, Content(), known, Content(), Content(told), Content(), drawn.keys(("x", "revoke"), ("e", "edit"))]
+        )
 
     def nothing(self) -> Content:
         """Say what it means that there are no rules."""
         undo = drawn.row("\n\n", drawn.keys(("u", "brings back what you revoked"))) if self._revoked else ""
-        return drawn.row(("There are no rules: every call that acts is asked.", "$muted"), undo)
+        new = drawn.row("\n\n", drawn.keys(("n", "makes one")))
+        return drawn.row(("There are no rules: every call that acts is asked.", "$muted"), new, undo)
 
     def action_revoke(self) -> None:
         """Take it back at once."""
@@ -71,6 +80,32 @@ class PermissionsPanel(Panel):
             self._revoked.append(each.id)
             self.face.now(lambda: self.face.host.revoke(each.id))
             self.face.tell(f"Revoked: {each.effect} {each.what}. u brings it back.")
+
+    def action_new(self) -> None:
+        """Make a lasting rule."""
+        self._ask("", lambda effect, what: self.face.now(lambda: self.face.host.grant(effect, what)))
+
+    def action_edit(self) -> None:
+        """Put another rule in the place of this one."""
+        if self.items:
+            old = self.items[self.rows.cursor]
+
+            def replaced(effect: Effect, what: str) -> None:
+                if self.face.now(lambda: self.face.host.grant(effect, what)) not in (None, old.id):
+                    self.face.now(lambda: self.face.host.revoke(old.id))
+
+            self._ask(f"{old.effect} {old.what}", replaced)
+
+    def _ask(self, text: str, then: Callable[[Effect, str], None]) -> None:
+        def said(line: str | None) -> None:
+            effect, _, what = (line or "").partition(" ")
+            if effect in _EFFECTS and what.strip():
+                then(_EFFECTS[effect], what.strip())
+            elif line:
+                self.face.tell("A rule begins with allow, ask or deny: allow travel/searchFlights.", "warning")
+
+        title = Content("A rule for always: allow, ask or deny; then SERVER/TOOL, SERVER/* or reads SERVER")
+        self.face.push_screen(AskLine(title, text), said)
 
     def action_undo(self) -> None:
         """Bring back what was revoked last."""

@@ -102,10 +102,10 @@ class Plain:
         try:
             if name == "questions":
                 self._later.clear()
-            if (line.startswith("/") or is_bare(line)) and await self._orders.obey(name, rest):
-                return
             if self._is_busy() and not self._asks:
                 await self._finish()
+            if (line.startswith("/") or is_bare(line)) and await self._orders.obey(name, rest):
+                return
             await say(self._host, self._talk, line)
         except REFUSED as error:
             self._talk.tell(f"Not done: {error}")
@@ -120,7 +120,8 @@ class Plain:
                 await asyncio.wait({asking, news}, return_when=asyncio.FIRST_COMPLETED)
                 news.cancel()
                 if not asking.done() and self._host.board.get(question.id, Question) is None:
-                    self._talk.tell("This question is over: it was answered elsewhere, or withdrawn.")
+                    how = self._host.ended(question.id) or "elsewhere"
+                    self._talk.tell(f"This question is over: {how if ' ' in how else f'answered ({how})'}.")
                     return
             given = await asking
         finally:
@@ -165,8 +166,12 @@ class Plain:
         return asyncio.create_task(self._host.stop()) if self._is_busy() else None
 
 
-async def run(host: Hosted, *, first: str = "", asks: bool | None = None) -> int:
-    """Talk on stdin and stdout; return the exit code. `asks`: whether somebody can answer, else seen from stdin."""
+async def run(host: Hosted, *, first: str = "", asks: bool | None = None, is_kept: bool = True) -> int:
+    """Talk on stdin and stdout; return the exit code. `asks`: whether somebody can answer, else seen from stdin.
+
+    Whether the chat `is_kept` is said by the command, not here.
+    """
+    del is_kept
     talk = Talk(_write)
     plain = Plain(host, talk, asks=sys.stdin.isatty() if asks is None else asks)
     listen(talk)

@@ -14,7 +14,7 @@ from textual.widgets import Input, Static
 from splice.host.items import Context, Server
 from splice.host.terminal import drawn, words
 from splice.host.terminal.completing import Complete, Completing
-from splice.host.terminal.composer import Offer, fits
+from splice.host.terminal.composer import Composer, Offer, fits
 from splice.host.terminal.hosted import Listed
 from splice.host.terminal.panels import Panel
 from splice.host.terminal.rows import Rows
@@ -45,6 +45,7 @@ class ResourcesPanel(Panel):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "pick", "Pick", show=False),
+        Binding("u", "anew", "Read anew", show=False),
         Binding("slash", "search", "Search", show=False),
         Binding("escape", "leave", "Back", show=False),
     ]
@@ -69,19 +70,24 @@ class ResourcesPanel(Panel):
 
     def load(self) -> int:
         """Ask servers that were not asked yet, and make rows of what is known."""
+        self._ask_new()
+        self.lines = list(self._tree())
+        self._sum()
+        return len(self.lines)
+
+    def _ask_new(self) -> None:
         for server in self.face.host.board.all(Server):
             if (server.resources or server.templates) and server.name not in self._asked:
                 self._asked.add(server.name)
                 self._ask(server.name)
-        self.lines = list(self._tree())
-        self._sum()
-        return len(self.lines)
 
     def _ask(self, server: str) -> None:
         def heard(listed: Listed) -> None:
             self._listings[server] = listed
             if self.is_attached:
                 self.refill()
+                for composer in self.screen.query(Composer):
+                    composer.want()
 
         self.face.do(self.face.host.resources(server), heard)
 
@@ -101,8 +107,7 @@ class ResourcesPanel(Panel):
 
     def offers(self) -> list[Offer]:
         """List what `@` offers; asks servers that were not asked yet."""
-        if not self._listings:
-            self.load()
+        self._ask_new()
         found: list[Offer] = []
         for server, listed in self._listings.items():
             found += [
@@ -119,8 +124,11 @@ class ResourcesPanel(Panel):
         context = self.face.host.board.get("context:now", Context)
         attached = context.attached if context else []
         tokens = words.count(sum(each.tokens for each in attached))
-        glyph = (self.face.glyphs.picked, "$accent")
-        told = drawn.row(glyph, f" {len(attached)} picked", (f"  about {tokens} tokens", "$muted"))
+        glyphs = self.face.glyphs
+        glyph = (glyphs.picked, "$accent") if attached else (glyphs.unpicked, "$edge")
+        changed = sum(each.is_stale for each in attached)
+        stale = drawn.row((f"  {changed} changed since  ", "$wait"), drawn.keys(("u", "reads anew"))) if changed else ""
+        told = drawn.row(glyph, f" {len(attached)} picked", (f"  about {tokens} tokens", "$muted"), stale)
         self.query_one(".sum", Static).update(told)
 
     def draw_row(self, row: int, width: int) -> Content:
@@ -243,6 +251,15 @@ class ResourcesPanel(Panel):
             self.face.now(lambda: self.face.host.detach(uri))
         else:
             self.face.do(self.face.host.attach(each.server, each.uri))
+
+    def action_anew(self) -> None:
+        """Read anew what is attached and changed since; the server tells when it does."""
+        context = self.face.host.board.get("context:now", Context)
+        stale = [each.uri for each in context.attached if each.is_stale] if context else []
+        for uri in stale:
+            self.face.do(self.face.host.refresh(uri))
+        if not stale:
+            self.face.tell("Nothing that is picked has changed since.")
 
     def action_search(self) -> None:
         """Go to the search."""

@@ -239,7 +239,7 @@ class CompletionDialog(Reviewing):
         yield from self.marks(asked.text)
         yield self.area("answer", asked.text)
         for each in words.elements(asked.uses):
-            yield para(drawn.row(("Uses  ", "$wait"), self.face.line(words.short(each))))
+            yield para(drawn.row(("Uses\n", "$wait"), face.text("\n".join(words.lines_of(each)))))
 
     def choices(self) -> Iterable[Widget]:
         """Make the choices."""

@@ -35,6 +35,16 @@ def send(app: Face, composer: Composer, text: str) -> None:
         open_prompt(app, found[0].id, named.arguments, named.rest)
 
 
+def begin(app: Face, text: str) -> None:
+    """Let the user look at a line before it is sent: as the form of the prompt that it names, else where one writes."""
+    named = prompts.parse(text)
+    found = prompts.find(app.host.board, named.name) if text.startswith("/") else []
+    if len(found) == 1 and found[0].arguments:
+        open_prompt(app, found[0].id, named.arguments, named.rest)
+    else:
+        app.compose_text(text)
+
+
 def open_prompt(app: Face, id: str, arguments: dict[str, str], rest: str) -> None:
     """Open the form of a prompt; one without arguments is said at once."""
     prompt = app.host.board.get(id, Prompt)

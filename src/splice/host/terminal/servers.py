@@ -70,7 +70,10 @@ class ServersPanel(Panel):
             lines += [Content(), Content.styled("Its last words on stderr", "$muted")]
             lines += [drawn.row((f"{face.glyphs.rule} ", "$line"), face.line(line)) for line in each.last_words]
         if each.held:
-            lines += [Content(), drawn.row((face.glyphs.wait, "$wait"), f" {each.held} tools changed; F4 shows them.")]
+            lines += [
+                Content(),
+                drawn.row((face.glyphs.wait, "$wait"), f" {words.counted(each.held, 'tool')} changed; F4 shows."),
+            ]
         known = facts(
             ("Calls itself", face.line(each.title)),
             ("Started by", face.line(each.runs)),
@@ -83,13 +86,13 @@ class ServersPanel(Panel):
 
     def _offers(self, each: Server) -> str:
         counts = {
-            "tools": each.tools,
-            "resources": each.resources,
-            "templates": each.templates,
-            "prompts": each.prompts,
+            "tool": each.tools,
+            "resource": each.resources,
+            "template": each.templates,
+            "prompt": each.prompts,
         }
         seen = ", as it last ran" if each.is_remembered else ""
-        return ", ".join(f"{count} {name}" for name, count in counts.items() if count) + seen
+        return ", ".join(words.counted(count, name) for name, count in counts.items() if count) + seen
 
     def _written(self, each: Server) -> list[Content]:
         written = list(self.face.host.output(each.name))[-LAST_LINES:]

@@ -1,7 +1,5 @@
 """A server asks the user to open an address in a browser. Nothing is fetched before the user says so."""
 
-import asyncio
-import webbrowser
 from collections.abc import Iterable
 from typing import ClassVar
 
@@ -13,7 +11,6 @@ from splice.host.asked import Filled, Visit
 from splice.host.terminal import drawn
 from splice.host.terminal.asking import Asking
 from splice.host.terminal.dialog import Choice, para
-from splice.host.terminal.serving import can_open
 
 
 class VisitDialog(Asking):
@@ -55,33 +52,36 @@ class VisitDialog(Asking):
 
     def choices(self) -> Iterable[Widget]:
         """Make the choices."""
-        if self.kept.values.get("opened") or self.asked.is_opened:
+        if self._was_there:
             yield Choice("i", "I am done", "done")
-        else:
-            yield Choice("o", "Open in the browser", "open", allows=True)
+        yield Choice("o", "Open it again" if self._was_there else "Open in the browser", "open", allows=True)
         yield Choice("y", "Copy the address", "copy")
         yield Choice("d", "Decline", "decline")
         yield Choice("x", "Cancel", "cancel")
 
-    async def action_open(self) -> None:
-        """Open the address, and wait until the user is done there."""
-        url = self.asked.url
-        if not can_open(url) or not await asyncio.to_thread(webbrowser.open, url):
-            self.face.tell("No browser was opened. y copies the address.", "warning")
-        self.kept.values["opened"] = True
-        foot = self.query_one("#foot")
-        await foot.remove_children()
-        await foot.mount(*self.choices())
-        self.look()
+    @property
+    def _was_there(self) -> bool:
+        """The address was opened, here or in another face, or copied to be opened."""
+        return self.asked.is_opened or bool(self.kept.values.get("copied"))
 
-    def action_copy(self) -> None:
+    def action_open(self) -> None:
+        """Open the address, and wait until the user is done there."""
+        self.face.do(self.face.host.visit(self.question.id))
+
+    async def action_copy(self) -> None:
         """Copy the address."""
         self.face.copy_to_clipboard(self.asked.url)
         self.face.tell("Copied: the address.")
+        self.kept.values["copied"] = True
+        await self.foot()
+
+    async def changed(self) -> None:
+        """Take it that the address was opened."""
+        await self.foot()
 
     def action_done(self) -> None:
         """Say that it was done."""
-        if self.kept.values.get("opened") or self.asked.is_opened:
+        if self._was_there:
             self.give(Filled("accept"))
 
     def action_decline(self) -> None:

@@ -34,6 +34,13 @@ class Questions:
         if self._app.host.board.get(question.id, Question) is not None:
             self._set_aside.add(question.id)
 
+    def put_aside(self) -> None:
+        """Keep what was typed into the question that is open, for the user goes elsewhere: it opens when asked for."""
+        showing = self.showing()
+        if showing is not None and not showing.is_over:
+            showing.keep()
+            self._set_aside.add(showing.question.id)
+
     def showing(self) -> Asking | None:
         """Return the question that is open."""
         for screen in self._app.screen_stack:
@@ -55,11 +62,16 @@ class Questions:
         if waiting:
             self.open(waiting[(place + by) % len(waiting)])
 
-    def withdrawn(self) -> None:
-        """Close what is open, if it is on the board no more."""
+    def changed(self) -> None:
+        """Show what is open as it is now; close it, if it is on the board no more."""
         showing = self.showing()
-        if showing is not None and self._app.host.board.get(showing.question.id, Question) is None:
+        if showing is None:
+            return
+        question = self._app.host.board.get(showing.question.id, Question)
+        if question is None:
             showing.withdraw()
+        else:
+            showing.call_later(showing.put, question)
 
     def fresh(self) -> Question | None:
         """Return the oldest one that the user has not set aside."""

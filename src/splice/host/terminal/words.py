@@ -43,6 +43,11 @@ def count(number: float) -> str:
     )
 
 
+def counted(number: int, what: str) -> str:
+    """Write how many there are of something."""
+    return f"{number} {what}{'s' * (number != 1)}"
+
+
 def clock(at: float) -> str:
     """Write the time of day."""
     return time.strftime("%H:%M:%S", time.localtime(at))
