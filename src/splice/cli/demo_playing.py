@@ -57,7 +57,7 @@ async def _watched(travel: Any, wanted: Wanted) -> int:
             host.permissions.grant("allow", rule, chat="")
         arguments: dict[str, str] = await travel.prepare(host)
         if wanted.web:
-            return await served(face, host, wanted.port, opens=wanted.opens)
+            return await served(face, host, wanted.port, opens=wanted.opens, proposed={travel.PROMPT: arguments})
         words = " ".join(
             f'{name}="{value}"' if " " in value else f"{name}={value}" for name, value in arguments.items()
         )

@@ -1,5 +1,6 @@
 """`splice host web`: the same conversation on a web page, for this machine only."""
 
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
@@ -45,10 +46,12 @@ def serving() -> Any:
         raise missing("the web page", error, "web", "splice host chat needs no browser") from error
 
 
-async def served(face: Any, host: Host, port: int, *, opens: bool) -> int:
-    """Serve the face. Raises `Refused` when the port is taken."""
+async def served(
+    face: Any, host: Host, port: int, *, opens: bool, proposed: Mapping[str, Mapping[str, str]] = {}
+) -> int:
+    """Serve the face, with what stands in the forms of prompts. Raises `Refused` when the port is taken."""
     try:
-        code: int = await face.run(host, port, opens)
+        code: int = await face.run(host, port, opens, proposed)
     except OSError as error:
         raise Refused(
             FAILED, f"port {port} cannot be used: {error.strerror or error}", mend="--port takes another"

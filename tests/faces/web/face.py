@@ -1,6 +1,7 @@
 """A real server of the web face over a stage, on a thread of its own, and a browser to look at it."""
 
 import asyncio
+import shutil
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,7 +18,7 @@ from splice.host.web.door import Door
 from splice.transports.http.listener import bound
 from support.stage import Stage
 
-CHROMIUM = "/usr/bin/chromium"
+CHROMIUM = "chromium"
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -122,8 +123,10 @@ class Served:
 @contextmanager
 def chromium() -> Iterator[Browser]:
     """Open a browser without a window."""
+    program = shutil.which(CHROMIUM)
+    assert program is not None, f"there is no {CHROMIUM} on the path: tests/interop/setup_peers.py installs it"
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
         try:
             yield browser
         finally:

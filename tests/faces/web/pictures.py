@@ -1,11 +1,12 @@
 """Pictures of every screen, at three widths, light and dark: `PYTHONPATH=tests python tests/faces/web/pictures.py DIR`.
 
-A person looks at them before they are kept.
+A person looks at them before they are kept. `pictures.py docs` makes those of the documentation anew, and no others.
+Install the fonts Inter and JetBrains Mono, so that they are the same on every machine.
 """
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from playwright.sync_api import Page
@@ -17,6 +18,24 @@ from support import scenes
 from support.stage import Stage
 
 SIZES = {1280: 800, 768: 1024, 360: 780}
+THEMES = ("light", "dark")
+
+DOCS = Path(__file__).parents[3] / "docs" / "host" / "pictures"
+KEPT = {
+    "chat": ("02-running", 1280, "light"),
+    "new-chat": ("09-new-chat", 1280, "light"),
+    "approvals": ("03-approvals", 1280, "light"),
+    "approval-phone": ("03-approvals", 360, "dark"),
+    "form": ("04-form", 1280, "light"),
+    "page-to-open": ("07-visit", 1280, "light"),
+    "sampling": ("05-sampling", 1280, "dark"),
+    "trust": ("01-trust", 1280, "light"),
+    "servers": ("12-servers", 1280, "light"),
+    "tool-changed": ("13-tool-changed", 1280, "light"),
+    "activity": ("14-activity", 1280, "dark"),
+    "permissions": ("15-permissions", 1280, "light"),
+}
+"""Which pictures the documentation has: their names, the screen, its width and theme."""
 
 
 def running(stage: Stage) -> None:
@@ -37,9 +56,7 @@ def running(stage: Stage) -> None:
 
 def result(stage: Stage) -> None:
     """Show a result, and what the model makes of it."""
-    scenes.empty(stage)
-    scenes.servers(stage)
-    scenes.tools(stage)
+    begun(stage)
     table = "| Airline | Leaves | Arrives | Price |\n|---|---|---|--:|\n| Iberia | JFK 08:10 | BCN 21:55 | $612 |\n"
     found = [
         Block("text", table + "| TAP | EWR 09:25 | BCN 23:40 | $548 |\n| Vueling | JFK 17:30 | BCN 07:20 | $705 |")
@@ -64,6 +81,13 @@ def rich_without_questions(stage: Stage) -> None:
     rich(stage)
     stage.board.drop("question:1")
     stage.board.drop("question:2")
+
+
+def begun(stage: Stage) -> None:
+    """Show an empty chat with servers."""
+    scenes.empty(stage)
+    scenes.servers(stage)
+    scenes.tools(stage)
 
 
 def log(stage: Stage) -> None:
@@ -106,7 +130,7 @@ SCREENS: list[tuple[str, str, Callable[[Stage], None], Callable[[Page], None]]] 
     ("06-completion", "chat", scenes.completion, nothing),
     ("07-visit", "chat", scenes.visit, nothing),
     ("08-result", "chat", result, opened),
-    ("09-new-chat", "chat", scenes.empty, slash),
+    ("09-new-chat", "chat", begun, slash),
     ("10-attach", "chat", rich_without_questions, picker),
     ("11-prompt", "prompts", rich, prompt),
     ("12-servers", "servers", rich, nothing),
@@ -118,26 +142,41 @@ SCREENS: list[tuple[str, str, Callable[[Stage], None], Callable[[Page], None]]] 
 
 
 def main(folder: Path, only: str = "") -> None:
-    """Make the pictures."""
+    """Make all pictures, or those of the screens with a word in their names."""
+    wanted = {
+        f"{screen}-{width}-{theme}": (screen, width, theme)
+        for screen, *_ in SCREENS
+        if only in screen
+        for width in SIZES
+        for theme in THEMES
+    }
+    make(folder, wanted)
+
+
+def make(folder: Path, wanted: Mapping[str, tuple[str, int, str]]) -> None:
+    """Make the pictures that are wanted, each screen served once."""
     folder.mkdir(parents=True, exist_ok=True)
     with chromium() as browser:
         for name, place, scene, act in SCREENS:
-            if only not in name:
+            shots = [(file, width, theme) for file, (screen, width, theme) in wanted.items() if screen == name]
+            if not shots:
                 continue
             with served(scene) as face:
                 page = face.opened(browser, f"/{place}")
-                for width, height in SIZES.items():
-                    for theme in ("light", "dark"):
-                        page.set_viewport_size({"width": width, "height": height})
-                        page.emulate_media(color_scheme=theme)
-                        page.goto(f"{face.origin}/#/{place}")
-                        page.reload()
-                        page.wait_for_selector(".app")
-                        page.wait_for_timeout(600)
-                        act(page)
-                        page.wait_for_timeout(350)
-                        page.screenshot(path=folder / f"{name}-{width}-{theme}.png")
+                for file, width, theme in shots:
+                    page.set_viewport_size({"width": width, "height": SIZES[width]})
+                    page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
+                    page.goto(f"{face.origin}/#/{place}")
+                    page.reload()
+                    page.wait_for_selector(".app")
+                    page.wait_for_timeout(600)
+                    act(page)
+                    page.wait_for_timeout(350)
+                    page.screenshot(path=folder / f"{file}.png")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), *sys.argv[2:])
+    if sys.argv[1] == "docs":
+        make(DOCS, KEPT)
+    else:
+        main(Path(sys.argv[1]), *sys.argv[2:])

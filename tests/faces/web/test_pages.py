@@ -203,3 +203,15 @@ def test_all_places_are_reached_by_keys(browser: Browser) -> None:
         page.keyboard.press("ArrowRight")
         expect(page.get_by_role("tab", name="Capabilities")).to_have_attribute("aria-selected", "true")
         assert not face.faults
+
+
+@pytest.mark.parametrize("width", [360, 600, 768, 1024, 1280])
+def test_a_rule_names_its_tool_at_every_width(browser: Browser, width: int) -> None:
+    with served(rich) as face:
+        page = face.opened(browser, "/permissions", width=width)
+        name = page.locator(".table.roomy").get_by_text("deleteMail")
+        expect(name).to_be_visible()
+        box = name.bounding_box()
+        assert box is not None
+        assert box["width"] >= 40
+        assert name.evaluate("(node) => node.scrollWidth <= node.closest('td').clientWidth")

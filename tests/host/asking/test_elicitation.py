@@ -164,14 +164,17 @@ def test_a_page_is_opened_only_when_the_user_says_so_and_finished_when_they_do()
     _run(body, opens=opened.append)
 
 
-def test_without_a_browser_the_user_is_told() -> None:
+def test_without_a_browser_the_user_is_told_and_may_go_there_alone() -> None:
     async def body(_: Board, questions: Questions, elicitation: Elicitation) -> None:
         asking = asyncio.create_task(elicitation.elicit("mail", _url("https://mail.example/")))
         [item] = await asked_of(questions)
         with pytest.raises(WrongAnswer, match="Copy the address"):
             await elicitation.open(item.id)
-        questions.answer(item.id, Filled("decline"), "web")
-        assert await asking == ElicitResult(action="decline")
+        [item] = questions.waiting()
+        assert isinstance(item.asked, Visit)
+        assert item.asked.is_opened
+        questions.answer(item.id, Filled("accept"), "web")
+        assert await asking == ElicitResult(action="accept")
 
     _run(body, opens=lambda _: False)
 

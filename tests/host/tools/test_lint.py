@@ -82,6 +82,8 @@ def test_names_and_parameters() -> None:
     assert "cyrillic small letter ie" in found[0].what
     lying = lint({"name": "deleteAll", "annotations": {"readOnlyHint": True}})
     assert [each.where for each in lying] == ["annotations.readOnlyHint"]
+    for name in ("getBooking", "listPayments", "created_at"):
+        assert lint({"name": name, "annotations": {"readOnlyHint": True}}) == []
 
 
 def test_the_tools_of_others_are_noticed() -> None:

@@ -74,7 +74,10 @@ class Elicitation:
         return ElicitResult(action="accept", content=_content(schema, given))
 
     async def open(self, question: str) -> None:
-        """Open the address of a visit in the user's browser. Raises `WrongAnswer` with a sentence if that fails."""
+        """Open the address of a visit in the user's browser. Raises `WrongAnswer` with a sentence if that fails.
+
+        The user has agreed by then: where no browser can be started, they may go there themselves, and finish.
+        """
         item = self._board.get(question, Question)
         if item is None or not isinstance(item.asked, Visit):
             raise WrongAnswer("There is no page to open any more.")
@@ -82,9 +85,9 @@ class Elicitation:
             raise WrongAnswer("This is not the address of a page, so no browser is sent there.")
         # A browser is another program, and to start it may take a while.
         was_opened = await asyncio.to_thread(self._opens, item.asked.url)
+        self._questions.opened(question)
         if was_opened is False:
             raise WrongAnswer("No browser could be started here. Copy the address and open it yourself.")
-        self._questions.opened(question)
 
     def _visit(self, server: str, url: str, message: str, call: str) -> Visit:
         if len(url) > MAX_URL or not may_open(url):

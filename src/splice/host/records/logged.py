@@ -1,5 +1,7 @@
 """Questions that are written into the activity log: who asked what, who answered, and how."""
 
+from typing import Any
+
 from splice.host.asked import (
     Answer,
     Approval,
@@ -34,10 +36,13 @@ class LoggedQuestions(Questions):
         """Ask as `Questions` does."""
         call = asked.call if isinstance(asked, _DURING) else ""
         kind = str(type(asked).__struct_config__.tag)
-        self._activity.record("question", server=server, chat=chat, call=call, asks=kind, says=_said(asked))
+        about: dict[str, Any] = {"asks": kind}
+        if isinstance(asked, Approval):
+            about["tool"] = asked.tool.removeprefix(f"tool:{server}/")
+        self._activity.record("question", server=server, chat=chat, call=call, says=_said(asked), **about)
         answer, by = await super().ask(server, asked, chat=chat, check=check)
         how = answer.verdict if isinstance(answer, Decision | Reviewed) else answer.action
-        self._activity.record("answer", server=server, chat=chat, call=call, asks=kind, answer=how, by=by)
+        self._activity.record("answer", server=server, chat=chat, call=call, answer=how, by=by, **about)
         return answer, by
 
 

@@ -96,7 +96,10 @@ _ASKING = {
     "sidenote", "sidenotes", "note", "notes", "context", "reasoning", "thoughts", "thinking", "memo", "scratchpad",
     "conversation", "history", "chathistory", "systemprompt", "explanation", "rationale", "justification", "feedback",
 }  # fmt: skip
-_WRITES = re.compile(r"(?:delete|remove|drop|write|create|update|send|book|pay|execute)", re.IGNORECASE)
+_WRITES = re.compile(  # a booking, a payment and what was created may be read
+    r"(?:delete|remove|drop|write|create|update|send|book|pay|execute)(?!(?-i:(?:d|ings?|ments?)(?![a-z])))",
+    re.IGNORECASE,
+)
 _WORD, _IDENTIFIER = re.compile(r"[A-Za-z0-9_-]+"), re.compile(r"[A-Za-z0-9][_-][A-Za-z0-9]|[a-z0-9][A-Z]")
 
 

@@ -4,7 +4,7 @@ https://html.spec.whatwg.org/multipage/server-sent-events.html
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
 from html import escape
 from pathlib import Path
@@ -69,7 +69,11 @@ class _Checked(Struct, forbid_unknown_fields=True):
 class Web:
     """The application of one host. `is_over` says that the server ends."""
 
-    def __init__(self, host: Any, is_over: Callable[[], bool], name: str = "") -> None:
+    def __init__(
+        self, host: Any, is_over: Callable[[], bool], name: str = "", proposed: Mapping[str, Mapping[str, str]] = {}
+    ) -> None:
+        """Make it; `proposed` is what stands in the forms of prompts in the beginning, by ``server/name``."""
+        self._proposed = escape(encoded(proposed).decode())
         self._host, self._is_over, self._name = host, is_over, name
         self._showing = Showing(host.board)
         self._streams = 0
@@ -90,7 +94,8 @@ class Web:
         """Answer with the page, which the modules of `static` fill."""
         theme = request.cookies.get("theme", "")
         chosen = f' data-theme="{theme}"' if theme in ("light", "dark") else ""
-        return HTMLResponse(_PAGE.format(theme=chosen, name=escape(self._name)))
+        filled = {"name": escape(self._name), "proposed": self._proposed}
+        return HTMLResponse(_PAGE.format(theme=chosen, **filled))
 
     async def events(self, request: Request) -> Response:
         """Stream what changes on the board after a number."""
@@ -204,6 +209,7 @@ _PAGE = """<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="project" content="{name}">
+<meta name="proposed" content="{proposed}">
 <title>Splice</title>
 <link rel="icon" href="/static/mark.svg">
 <link rel="stylesheet" href="/static/splice.css">

@@ -8,7 +8,7 @@ import * as json from "./json.js";
 import { button, copy, empty, hue, iconButton, menu, search, tabs, tile, toggleMenu } from "./pieces.js";
 import { bar } from "./shell.js";
 import { redraw, ui } from "./state.js";
-import { bytes, clock, count, day, seconds } from "./words.js";
+import { bytes, clock, count, day, face, seconds } from "./words.js";
 
 const PAGE = 200;
 const KINDS = ["call", "question", "answer", "sampling", "turn", "prompt", "attach", "rule", "tool", "trust", "start", "stop", "crash", "fail"];
@@ -93,12 +93,14 @@ function scrolled(event) {
   redraw();
 }
 
+const ANSWERS = { once: "allowed once", chat: "allowed for this chat", tool: "always allowed", server: "always allowed, all of the server", deny: "denied", again: "regenerated" };
+
 /** What a record says in the columns. */
 function told(each) {
   const facts = each.facts ?? {};
   const allowed = Array.isArray(facts.allowed) ? facts.allowed.at(-1) : facts.allowed;
-  const answered = facts.answer ? `${facts.answer}${facts.by ? `, in the ${facts.by}` : ""}` : "";
-  const decision = facts.decision ?? (answered || (allowed ?? facts.says ?? facts.why ?? facts.rule ?? ""));
+  const answered = facts.answer ? `${ANSWERS[facts.answer] ?? facts.answer}${facts.by ? `, in the ${face(facts.by)}` : ""}` : "";
+  const decision = facts.decision ?? (answered || (allowed ?? facts.action ?? facts.says ?? facts.why ?? facts.rule ?? ""));
   const outcome = facts.state ?? facts.outcome ?? "";
   const isBad = /den|block|refus|declin|cancel/i.test(`${facts.decision ?? facts.answer ?? ""} ${outcome === "denied" ? "denied" : ""}`);
   const failed = ["failed", "crashed", "timeout"].includes(outcome);
@@ -112,7 +114,7 @@ function row(each, at, height) {
   return lazy(`r${each.number}`, [isOn, at, height, each], () => {
     const { name, decision, outcome, isBadRow, failed, took } = told(each);
     return h("div", { class: `vrow ${isOn ? "on" : ""}`, role: "row", "aria-rowindex": at + 2, "aria-selected": isOn, "data-number": each.number, ref: place, onclick: () => { view.chosen = isOn ? null : each; redraw(); } },
-      h("span", { role: "gridcell", class: "num t3 v-time" }, clock(each.at, true)), h("span", { role: "gridcell", class: "row v-srv" }, each.server && tile(each.server), h("span", { class: "clip" }, shown(each.server || "Splice"))), h("span", { role: "gridcell", class: "m clip v-name", title: plain(name) }, shown(name)), h("span", { role: "gridcell", class: "t2 clip v-kind" }, shown(each.kind)), h("span", { role: "gridcell", class: "row v-dec" }, decision && icon(isBadRow ? "x" : "check", `i-s ${isBadRow ? "bad" : "ok"}`), h("span", { class: "clip" }, shown(decision))), h("span", { role: "gridcell", class: `num v-took ${failed ? "bad m" : "t2"}` }, failed ? shown(outcome) : seconds(took)));
+      h("span", { role: "gridcell", class: "num t3 v-time" }, clock(each.at, true)), h("span", { role: "gridcell", class: "row v-srv" }, each.server && tile(each.server), h("span", { class: "clip" }, shown(each.server || "Splice"))), h("span", { role: "gridcell", class: "m clip v-name", title: plain(name) }, shown(name)), h("span", { role: "gridcell", class: "t2 clip v-kind" }, shown(each.kind)), h("span", { role: "gridcell", class: "row v-dec" }, decision && icon(...(each.kind === "question" ? ["hand", "i-s warn"] : isBadRow ? ["x", "i-s bad"] : ["check", "i-s ok"])), h("span", { class: "clip" }, shown(decision))), h("span", { role: "gridcell", class: `num v-took ${failed ? "bad m" : "t2"}` }, failed ? shown(outcome) : seconds(took)));
   });
 }
 

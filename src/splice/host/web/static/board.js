@@ -35,7 +35,8 @@ export const chats = () => all("chat").sort((one, other) => (other.changed ?? 0)
 export const chat = () => all("chat").find((each) => each.is_open);
 export const model = () => all("model").find((each) => each.is_chosen);
 /** The label of a model; that it is no AI stands beside it. */
-export const labelOf = (each) => each.label.replace(/ \(no AI\)$/, "");
+export const labelOf = (each) => bare(each.label);
+export const bare = (label) => (label ?? "").replace(/ (\(no AI\)|· no AI)$/, "");
 export const questions = () => all("question").sort((one, other) => (one.number ?? 0) - (other.number ?? 0) || place(one.id) - place(other.id));
 
 /** Messages and calls of the open chat, in their order. */

@@ -1,6 +1,7 @@
 // Commands to the host, and what it answers.
 
 import { change, ui, redraw } from "./state.js";
+import { face } from "./words.js";
 
 const key = localStorage.getItem("splice-key") ?? "";
 
@@ -57,7 +58,7 @@ export async function act(name, values) {
 /** Answer a question. The first answer counts, in whatever face it was given. */
 export async function answer(question, value) {
   const before = await act("answer", { question: question.id, answer: value });
-  if (before) toast(`Answered in the ${before}`, "info");
+  if (before) toast(`Answered in the ${face(before)}`, "info");
 }
 
 let count = 0;

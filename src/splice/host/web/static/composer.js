@@ -2,10 +2,10 @@
 
 import * as board from "./board.js";
 import { act, answer } from "./commands.js";
-import { h, icon, shown } from "./dom.js";
+import { h, icon, plain, shown } from "./dom.js";
 import { nameOf } from "./decisions.js";
 import { button, iconButton, kbd, menu, tile, toggleMenu } from "./pieces.js";
-import { afterwards, change, kept, redraw, typed, ui } from "./state.js";
+import { afterwards, change, kept, openPrompt, redraw, typed, ui } from "./state.js";
 import { count } from "./words.js";
 
 let text = kept("composer") ?? "";
@@ -36,12 +36,20 @@ export function composer() {
     h("div", { class: "composer anchor", key: "composer" }, popup(offered),
       queued && h("div", { class: "forced row" }, icon("clock", "i-s"), h("span", { class: "clip grow s12 t2" }, "Waits for this turn: ", shown(queued.text)), button("Take back", () => { write(queued.text); wait(null); }, { kind: "quiet small" })),
       forced && h("div", { class: "forced" }, h("span", { class: "chip acc" }, icon("tool"), h("span", { class: "clip" }, shown(forced.replace(/^tool:/, ""))), h("button", { type: "button", class: "chip-x", "aria-label": "Do not force this tool", onclick: () => { forced = ""; redraw(); } }, icon("x")))),
+      along(),
       h("textarea", { class: "say", rows: 1, "aria-label": "Message", placeholder, value: text, key: "say", oninput: (event) => { typed(); at = 0; open(event.target.value); }, onkeydown: (event) => keys(event, offered), role: offered ? "combobox" : null, "aria-expanded": offered ? true : null, "aria-controls": offered ? "offers" : null, "aria-activedescendant": offered?.items.length ? `offer-${at}` : null, ref: grow }),
       h("div", { class: "tools" },
         iconButton("Prompts", "prompt", () => start("/")), iconButton("Resources", "at", () => change({ dialog: { kind: "attach" } })), iconButton("Tools", "hash", () => start("#")),
         h("span", { class: "push" }), chooser(model),
         isStop ? iconButton("Stop", "stop", () => act("stop"), "primary send") : iconButton("Send", "up", send, "primary send", { disabled: isOff || !text.trim(), title: isOff ? "Not connected" : "Send" }))),
   ];
+}
+
+/** What goes along with the next message: seen where it is sent, also where the context is not. */
+function along() {
+  const attached = board.only("context").attached ?? [];
+  if (!attached.length) return null;
+  return h("div", { class: "forced row wrap gap6", key: "along", role: "group", "aria-label": "Goes along" }, attached.map((each) => h("span", { class: "chip", key: each.uri, title: plain(each.uri) }, tile(each.server), h("span", { class: "clip" }, shown(each.name || each.uri)), h("button", { type: "button", class: "chip-x", "aria-label": `Take ${plain(each.name || each.uri)} off`, onclick: () => act("detach", { uri: each.uri }) }, icon("x")))));
 }
 
 function chooser(model) {
@@ -75,7 +83,7 @@ function offers() {
   if (slash) {
     const words = slash[1].toLowerCase();
     const items = board.prompts().filter((each) => `${each.name} ${each.title ?? ""}`.toLowerCase().includes(words)).slice(0, 8);
-    return { title: words ? `Prompts that match “${slash[1]}”` : "Prompts", items: items.map((each) => ({ server: each.server, name: `/${each.name}`, about: each.title || each.description, end: each.arguments?.length ? count(each.arguments.length, "field") : "", take: () => { write(""); change({ dialog: { kind: "prompt", id: each.id, values: {} } }); } })) };
+    return { title: words ? `Prompts that match “${slash[1]}”` : "Prompts", items: items.map((each) => ({ server: each.server, name: `/${each.name}`, about: each.title || each.description, end: each.arguments?.length ? count(each.arguments.length, "field") : "", take: () => { write(""); openPrompt(each); } })) };
   }
   const hash = /(?:^|\s)#([^\s]*)$/.exec(text);
   if (!hash) return null;

@@ -10,11 +10,11 @@ const INPUTS = { email: "email", uri: "url", integer: "numeric", number: "decima
 
 /** Describe the controls of fields. `set(name, value)` takes what was typed, `left(name)` that a field was left. */
 export function controls(fields, values, given) {
-  return fields.map((field) => {
+  return fields.map(titled).map((field) => {
     const id = `f-${given.id}-${field.name}`;
     const problem = given.problems[field.name];
     const made = { id, problem, value: values[field.name], set: (value) => given.set(field.name, value), left: () => given.left?.(field.name), server: given.server, known: values };
-    const isWide = field.kind === "tick" || field.kind === "long" || field.kind === "json" || (field.kind === "one" && field.choices.length > 3 && field.choices.length <= 6);
+    const isWide = fields.length === 1 || field.kind === "tick" || field.kind === "long" || field.kind === "json" || (field.kind === "one" && field.choices.length > 3 && field.choices.length <= 6);
     return h("div", { class: `field ${isWide ? "all" : ""}`, key: field.name, "data-field": field.name }, (DRAWN[field.kind] ?? text)(field, made),
       problem && h("p", { class: "error", id: `${id}-e` }, icon("alert"), h("span", {}, shown(problem))));
   });
@@ -22,11 +22,13 @@ export function controls(fields, values, given) {
 
 const about = (field, made) => [field.description && `${made.id}-d`, field.hint && !made.problem && `${made.id}-h`, made.problem && `${made.id}-e`].filter(Boolean).join(" ") || null;
 const req = (field) => (field.is_required ? h("span", { class: "req", "aria-hidden": "true" }, "required") : null);
-const label = (field, made, tag = "label") => {
-  const isName = field.title === field.name && field.description && field.description.length <= 60;
-  return named(isName ? { ...field, title: field.description, description: "" } : field, made, tag);
-};
-const named = (field, made, tag) => [h(tag, { class: "label", for: tag === "label" ? made.id : null, id: `${made.id}-l` }, h("span", {}, shown(field.title || field.name)), req(field)), field.description && h("p", { class: "hint", id: `${made.id}-d`, dir: "auto" }, shown(field.description))];
+/** A field without a title is called by its description: the name is meant for programs. */
+export function titled(field) {
+  const isName = field.title === field.name && field.description && field.description.length <= 90;
+  return isName ? { ...field, title: field.description, description: "" } : field;
+}
+
+const label = (field, made, tag = "label") => [h(tag, { class: "label", for: tag === "label" ? made.id : null, id: `${made.id}-l` }, h("span", {}, shown(field.title || field.name)), req(field)), field.description && h("p", { class: "hint", id: `${made.id}-d`, dir: "auto" }, shown(field.description))];
 const hint = (field, made, extra = null) => (!made.problem && (field.hint || extra) ? h("p", { class: "hint", id: `${made.id}-h` }, shown(field.hint || extra)) : null);
 
 function text(field, made) {

@@ -5,7 +5,7 @@ import { act, answer, give } from "./commands.js";
 import { changeState, guarded, offWhy, putAside, stateOf } from "./decisions.js";
 import { dialog, title } from "./dialog.js";
 import { h, icon, shown } from "./dom.js";
-import { controls } from "./fields.js";
+import { controls, titled } from "./fields.js";
 import { button, hold, note, theirs, tile } from "./pieces.js";
 import { afterwards, isFresh } from "./state.js";
 
@@ -98,7 +98,7 @@ function toFirst(question, fields) {
 }
 
 function review(fields, values) {
-  return h("dl", { class: "kv lined" }, fields.map((field) => [h("dt", {}, shown(field.title)), h("dd", { dir: "auto" }, worded(field, values[field.name]))]));
+  return h("dl", { class: "kv lined" }, fields.map((field) => [h("dt", {}, shown(titled(field).title)), h("dd", { dir: "auto" }, worded(field, values[field.name]))]));
 }
 
 function worded(field, value) {

@@ -4,12 +4,12 @@ import * as board from "./board.js";
 import { act, give } from "./commands.js";
 import { insert } from "./composer.js";
 import { dialog, title } from "./dialog.js";
-import { h, shown } from "./dom.js";
+import { h, icon, shown } from "./dom.js";
 import * as json from "./json.js";
 import { button, empty, iconButton, kbd, search, theirs, tile } from "./pieces.js";
 import { bar } from "./shell.js";
 import { suggested } from "./suggest.js";
-import { change, go, redraw, ui } from "./state.js";
+import { change, go, openPrompt, redraw, ui } from "./state.js";
 import { count } from "./words.js";
 
 let previewed = { key: "", messages: null, problem: "" };
@@ -60,13 +60,14 @@ export function promptDialog({ id, values }) {
 
 function preview(prompt, values, isWhole, missing) {
   if (!isWhole) return h("p", { class: "s12 t3" }, "Still needed: ", shown(missing.map((field) => field.title || field.name).join(", ")), ".");
-  if (previewed.problem) return h("p", { class: "s12 bad" }, shown(prompt.server), " answered: ", shown(previewed.problem));
+  if (previewed.problem) return h("p", { class: "s12 bad" }, shown(previewed.problem));
   if (!previewed.messages) return h("div", { class: "col late" }, h("div", { class: "skel w80" }), h("div", { class: "skel w60" }));
   return [previewed.messages.map((message, at) => theirs(prompt.server, [`As ${message.role === "assistant" ? "the model" : "you"}, written by `, shown(prompt.server)], message.content?.type === "text" ? h("p", { class: "pre", key: at }, marked(message.content.text, Object.values(values))) : other(message.content))), h("p", { class: "hint" }, "Updates as you type. Marked words are yours, the rest is theirs.")];
 }
 
 /** What is no text: a resource stands with its address, anything else as JSON. */
 function other(content) {
+  if (content?.type === "resource_link") return h("p", { class: "row top" }, icon("resource", "i-s"), h("span", { class: "col gap4" }, h("span", {}, "Link to ", shown(content.title || content.name)), h("code", { class: "s12 t3 wrap-any" }, shown(content.uri))));
   const resource = content?.resource;
   if (!resource?.text) return h("pre", { class: "mono" }, shown(json.text(content)));
   return h("div", { class: "col gap4" }, h("code", { class: "s12 t3 wrap-any" }, shown(resource.uri)), h("pre", { class: "wrap-text" }, shown(resource.text.slice(0, 4000))), resource.text.length > 4000 && h("p", { class: "s12 t3" }, "The rest goes along, and is not shown here."));
@@ -85,5 +86,5 @@ let words = "";
 export function prompts() {
   const all = board.prompts().filter((each) => `${each.server} ${each.name} ${each.title ?? ""} ${each.description ?? ""}`.toLowerCase().includes(words.toLowerCase()));
   return [bar("Prompts", count(board.prompts().length, "prompt")), h("div", { class: "filters", key: "filters" }, search("Search prompts", words, (value) => { words = value; redraw(); }, "w-find")),
-    h("div", { class: "scroll", key: "scroll", tabindex: 0, role: "region", "aria-label": "Prompts" }, all.length ? h("div", { class: "page" }, h("div", { class: "starts" }, all.map((each) => h("button", { type: "button", class: "start", key: each.id, onclick: () => change({ dialog: { kind: "prompt", id: each.id, values: {} } }) }, tile(each.server), h("span", { class: "col gap4" }, h("span", { class: "m wrap-any" }, shown(each.title || each.name)), each.description && h("span", { class: "t2 wrap-any" }, shown(each.description)), h("span", { class: "s12 t3" }, "/", shown(each.name), " · ", shown(each.server), each.arguments?.length ? ` · ${count(each.arguments.length, "field")}` : "")))))) : empty("prompt", board.prompts().length ? "Nothing matches" : "No prompts yet", "Servers that offer prompts appear here, and after / in a message."))];
+    h("div", { class: "scroll", key: "scroll", tabindex: 0, role: "region", "aria-label": "Prompts" }, all.length ? h("div", { class: "page" }, h("div", { class: "starts" }, all.map((each) => h("button", { type: "button", class: "start", key: each.id, onclick: () => openPrompt(each) }, tile(each.server), h("span", { class: "col gap4" }, h("span", { class: "m wrap-any" }, shown(each.title || each.name)), each.description && h("span", { class: "t2 wrap-any" }, shown(each.description)), h("span", { class: "s12 t3" }, "/", shown(each.name), " · ", shown(each.server), each.arguments?.length ? ` · ${count(each.arguments.length, "field")}` : "")))))) : empty("prompt", board.prompts().length ? "Nothing matches" : "No prompts yet", "Servers that offer prompts appear here, and after / in a message."))];
 }

@@ -10,7 +10,7 @@ import { button, hue, kbd, menu, note, tile, toggle, toggleMenu } from "./pieces
 import { isFresh, ui } from "./state.js";
 import { count } from "./words.js";
 
-const head = (question, step, words) => h("header", { class: "dlg-h" }, tile(question.server, true), h("div", { class: "grow" }, title(words), h("p", { class: "s12 t3" }, during(question), "separate from your chat, which it cannot see")),
+const head = (question, step, words, waiting) => h("header", { class: "dlg-h" }, tile(question.server, true), h("div", { class: "grow" }, title(words), h("p", { class: "s12 t3" }, waiting > 1 && `1 of ${waiting} · `, during(question), "separate from your chat, which it cannot see")),
   h("div", { class: "steps-bar", role: "img", "aria-label": `Step ${step} of 2` }, h("span", { class: step === 1 ? "on" : "done" }, h("span", { class: "n" }, step === 1 ? "1" : icon("check", "i-s")), "Prompt"), h("hr"), h("span", { class: step === 2 ? "on" : "" }, h("span", { class: "n" }, "2"), "Answer")));
 
 const during = (question) => { const call = board.get(question.asked.call); return call ? ["during ", h("code", {}, shown(call.tool)), " · "] : ""; };
@@ -18,17 +18,17 @@ const during = (question) => { const call = board.get(question.asked.call); retu
 const parts = (content) => (Array.isArray(content) ? content : [content]);
 
 /** Step one: the prompt. */
-export function sampling(question) {
+export function sampling(question, waiting) {
   const asked = question.asked;
   const state = stateOf(question, { texts: {}, editing: {}, model: asked.model, max: asked.max_tokens, shares: false });
   const isOver = asked.cap > 0 && state.max > asked.cap;
-  const off = Boolean(offWhy()) || isOver || !(state.max >= 0);
+  const off = Boolean(offWhy()) || isOver || !(state.max > 0);
   const why = offWhy() || (isOver ? `Your cap for this server is ${asked.cap.toLocaleString("en")} tokens` : "");
   const send = (verdict) => guarded(question, () => answer(question, reviewed(question, state, verdict)));
   const deny = guarded(question, () => answer(question, { type: "reviewed", verdict: "deny" }));
   const id = `run-${question.id}`;
   return dialog(question.id, { width: "w-1040", onkeydown: keys(question, { d: deny, a: () => !off && send("once")() }), close: () => putAside(question) },
-    head(question, 1, [shown(question.server), " wants to ask your model"]),
+    head(question, 1, [shown(question.server), " wants to ask your model"], waiting),
     h("div", { class: "cols" }, h("div", { class: "pane", key: "left", tabindex: 0, role: "region", "aria-label": "Prompt" }, asked.system && piece(question, state, "system", "System", asked.system), (asked.messages ?? []).map((message, at) => parts(message.content).map((part, place) => said(question, state, message, part, at, place)))),
       h("div", { class: "pane rule sunk", key: "right", tabindex: 0, role: "region", "aria-label": "Model and limits" }, chooser(question, state), weights(asked), limits(question, state, isOver))),
     h("footer", { class: "dlg-f", "data-fresh": isFresh(question) ? true : null }, h("span", { class: "s12 t3" }, "You see the answer before ", shown(question.server), " does."), h("span", { class: "push" }), button(["Deny", kbd("D")], deny, { off: Boolean(offWhy()), key: "deny" }),
@@ -77,7 +77,7 @@ function piece(question, state, key, name, original) {
 function chooser(question, state) {
   const id = `model-${question.id}`;
   const models = question.asked.models ?? [];
-  const label = (name) => board.all("model").find((each) => each.id === name || each.id === `model:${name}`)?.label?.replace(/ \(no AI\)$/, ", no AI") ?? name;
+  const label = (name) => board.all("model").find((each) => each.id === name || each.id === `model:${name}`)?.label ?? name;
   return h("div", { class: "col gap6" }, h("h3", {}, "Model"), h("span", { class: "anchor" }, h("button", { type: "button", class: "input", "aria-haspopup": "menu", "aria-expanded": ui.menu === id, "aria-label": `Model: ${label(state.model)}`, onclick: (event) => toggleMenu(id, event) }, icon("model"), h("span", { class: "grow m clip" }, shown(label(state.model))), icon("down", "i-s")),
     menu(id, models.map((each) => ["model", label(each), () => changeState(question, { model: each }), each === state.model ? "on" : ""]), "below")), h("p", { class: "hint" }, "Why this one: ", shown(question.asked.why)));
 }
@@ -100,16 +100,16 @@ function limits(question, state, isOver) {
 }
 
 /** Step two: the answer. */
-export function completion(question) {
+export function completion(question, waiting) {
   const asked = question.asked;
   const state = stateOf(question, {});
   const text = state.text ?? asked.text;
   const off = Boolean(offWhy());
   const send = guarded(question, () => answer(question, { type: "reviewed", verdict: "once", ...(text !== asked.text ? { text } : {}) }));
   const deny = guarded(question, () => answer(question, { type: "reviewed", verdict: "deny" }));
-  return dialog(question.id, { onkeydown: keys(question, { d: deny, a: send }), close: () => putAside(question) }, head(question, 2, ["Send this answer to ", shown(question.server), "?"]),
+  return dialog(question.id, { onkeydown: keys(question, { d: deny, a: send }), close: () => putAside(question) }, head(question, 2, ["Send this answer to ", shown(question.server), "?"], waiting),
     h("div", { class: "dlg-b" }, h("div", { class: "col gap6" }, h("div", { class: "row wrap" }, h("span", { class: "m" }, "Answer of ", shown(asked.model)), text !== asked.text && h("span", { class: "chip acc" }, icon("edit"), "edited by you"), h("span", { class: "s12 t3 push num" }, asked.tokens ? count(asked.tokens, "token") : "", asked.stop && asked.stop !== "endTurn" ? [", stopped: ", shown(asked.stop)] : ""), text !== asked.text && button("Undo", () => changeState(question, { text: undefined }), { kind: "quiet small", sign: "undo" })),
-      h("textarea", { class: "input grow-text", rows: 8, "aria-label": "Answer", value: text, oninput: (event) => changeState(question, { text: event.target.value }) })),
+      (asked.text || !asked.uses) && h("textarea", { class: "input grow-text", rows: 8, "aria-label": "Answer", value: text, oninput: (event) => changeState(question, { text: event.target.value }) })),
     asked.uses && h("div", { class: "col gap6" }, h("span", { class: "m" }, "Tools it wants to use"), json.code(json.text(asked.uses), "Tools"))),
     h("footer", { class: "dlg-f", "data-fresh": isFresh(question) ? true : null }, h("span", { class: "push" }), button(["Deny", kbd("D")], deny, { off, key: "deny" }), button("Regenerate", guarded(question, () => answer(question, { type: "reviewed", verdict: "again" })), { sign: "restart", off, key: "again" }), button(["Send to ", shown(question.server), kbd("A")], send, { kind: "primary", off, key: "send" })));
 }

@@ -64,6 +64,13 @@ export function go(page, chosen = "") {
   change({ drawer: false, menu: "" });
 }
 
+const proposed = JSON.parse(document.querySelector("meta[name=proposed]")?.content || "{}");
+
+/** Show the form of a prompt; who started the page may have proposed what stands in it. */
+export function openPrompt({ id, server, name }) {
+  change({ dialog: { kind: "prompt", id, values: { ...proposed[`${server}/${name}`] } } });
+}
+
 /** Something typed that outlives a reload of the page. */
 export function kept(key, value) {
   if (value === undefined) { try { return JSON.parse(sessionStorage.getItem(key) ?? "null"); } catch { return null; } }

@@ -10,6 +10,9 @@ export const count = (number, one, many = `${one}s`) => `${number.toLocaleString
 
 const two = (number) => String(number).padStart(2, "0");
 
+/** Where an answer was given, in the words of the page. */
+export const face = (by) => (by === "web" ? "browser" : by);
+
 export function clock(at, exact = false) {
   const time = new Date(at * 1000);
   return `${two(time.getHours())}:${two(time.getMinutes())}${exact ? `:${two(time.getSeconds())}` : ""}`;
