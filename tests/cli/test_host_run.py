@@ -170,8 +170,9 @@ def test_the_page_is_served_until_it_ends(splice: Splice, home: Path, monkeypatc
     served: list[tuple[int, bool]] = []
 
     class Face:
-        async def run(self, host: Any, port: int, opens: bool) -> int:
+        async def run(self, host: Any, port: int, opens: bool, proposed: Any) -> int:
             assert host.chat
+            assert proposed == {}
             served.append((port, opens))
             if port:
                 raise OSError(98, "Address already in use")
