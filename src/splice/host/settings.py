@@ -74,7 +74,6 @@ SETTINGS: dict[str, Setting] = {
     "asks_after_outside": Setting(True, _is_flag, "true or false: ask again once text from outside came into a turn"),
     "reviews_results": Setting(False, _is_flag, "true or false: look at results of tools that go outside first"),
     "keeps_bodies": Setting(False, _is_flag, "true or false: the activity log keeps long texts whole"),
-    "finds_models": Setting(True, _is_flag, "true or false: look for models on this computer"),
 }
 
 
