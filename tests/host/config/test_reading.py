@@ -70,7 +70,10 @@ def test_claude_code_and_which_of_one_name_counts(tmp_path: Path) -> None:
         file(tmp_path / ".mcp.json", {"mcpServers": {"db": {"command": "p"}, "only": {"url": "http://p/"}}}), "project"
     )
     assert not user.problems
-    found = named(gathered([user, project]))
+    both = gathered([user, project])
+    (told,) = both.problems
+    assert told.startswith("the server 'only' is the project's, ")
+    found = named(both)
     assert {name: (each.runs, each.scope) for name, each in found.items()} == {
         "db": ("local", "user"),  # the user's own for this folder
         "only": ("http://p/", "project"),  # as a whole: nothing of the user's `only` is left in it

@@ -109,13 +109,15 @@ def gathered(found: Iterable[Configuration]) -> Configuration:
     """
     every = list(found)
     entries: dict[str, Entry] = {}
+    problems = [each for configuration in every for each in configuration.problems]
     for entry in sorted((entry for each in every for entry in each.entries), key=_rank):
-        entries.setdefault(entry.name, entry)
-    return Configuration(
-        list(entries.values()),
-        [each for configuration in every for each in configuration.inputs],
-        [each for configuration in every for each in configuration.problems],
-    )
+        first = entries.setdefault(entry.name, entry)
+        if first.scope == "project" and entry.scope == "user":
+            problems.append(
+                f"the server {entry.name!r} is the project's, {first.source}, and not your own of that name"
+            )
+    inputs = [each for configuration in every for each in configuration.inputs]
+    return Configuration(list(entries.values()), inputs, problems)
 
 
 def _rank(entry: Entry) -> int:
