@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 import pytest
 
@@ -26,6 +26,8 @@ async def listener(answer: bytes | None) -> AsyncIterator[int]:
         else:
             writer.write(answer)
         writer.close()
+        with suppress(OSError):  # who asked may have left before the end
+            await writer.wait_closed()
         done.set()
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
