@@ -107,6 +107,7 @@ class User:
             self.page.wait_for_timeout(900)  # what was typed is kept after a pause
             self.page.reload()
             expect(dialog.get_by_label("Who travels")).to_have_value("Ada Traveller")
+            self.page.wait_for_selector("[data-fresh]", state="detached")  # to the new page the question is a new one
             dialog.get_by_label("Where the tickets go").fill("ada@example.com")
             self._review("ada@example.com")
         else:
