@@ -5,6 +5,7 @@ from pathlib import Path
 from host.hosting import asked, call, calls, hosting, run, until
 from splice import Server
 from splice.host.asked import Approval, Decision
+from splice.host.config.entries import Entry, Options
 from splice.host.items import Rule, Tool
 from splice.types import ToolAnnotations
 
@@ -111,3 +112,19 @@ def test_calls_of_an_answer_that_was_cut_off_are_not_carried_out(tmp_path: Path)
             assert (last.text, last.stop, calls(host)) == ("I order", "maxTokens", [])
 
     run(main())
+
+
+def test_what_a_server_claims_counts_where_its_entry_says_so(tmp_path: Path) -> None:
+    async def states(*, trusts: bool) -> list[str]:
+        server = Server("shop")
+        hints = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+        server.add_tool(lambda: "tea", name="look", description="Look what there is.", annotations=hints)
+        turns = {"call": [call("shop__look")]}, {"say": "done"}
+        async with hosting(tmp_path / str(trusts), {}, *turns, policy="headless") as host:
+            host.add_entry(Entry(name="shop", transport="memory", options=Options(trust_annotations=trusts)), server)
+            await host.say("look")
+            await host.wait()
+            return [each.state for each in calls(host)]
+
+    assert run(states(trusts=True)) == ["done"]
+    assert run(states(trusts=False)) == ["denied"]

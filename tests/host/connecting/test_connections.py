@@ -396,25 +396,12 @@ async def test_a_url_that_is_suspected_to_be_gone_is_tried_and_told(tmp_path: Pa
             await far.client()
 
 
-async def test_files_that_were_read_again_are_followed(tmp_path: Path) -> None:
+async def test_a_name_is_given_once(tmp_path: Path) -> None:
     async with hosted(tmp_path) as host:
-        host.add("mem", {"command": "-"}, lettered())
-        same, changed, gone = (entry_of(name, {"command": name}) for name in ("same", "changed", "gone"))
-        for entry in (same, changed, gone):
-            host.all.add(entry)
-        kept = host.all["same"]
+        same = entry_of("same", {"command": "same"})
+        host.all.add(same)
         with pytest.raises(ValueError, match="there is a server 'same' already"):
             host.all.add(same)
-        now = [same, entry_of("changed", {"command": "other"}), entry_of("new", {"command": "n"})]
-        assert await host.all.update(now) == ["changed", "gone"]
-        assert [each.entry.name for each in host.all] == ["mem", "same", "changed", "new"]
-        assert host.all["same"] is kept
-        assert {each.name: each.runs for each in host.board.all(items.Server)} == {
-            "mem": "-",
-            "same": "same",
-            "changed": "other",
-            "new": "n",
-        }
 
 
 async def test_twenty_servers_cost_nothing_until_they_are_used_and_all_end_at_once(tmp_path: Path) -> None:

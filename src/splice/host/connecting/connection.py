@@ -84,11 +84,6 @@ class Connection:
         return self._client
 
     @property
-    def is_given(self) -> bool:
-        """It was added as an object, not by what its entry says."""
-        return self._target is not None
-
-    @property
     def state(self) -> items.ServerState:
         """What it is doing."""
         return self._item.state

@@ -7,7 +7,7 @@ async with connections.use("travel") as client:  # starts it, after the user tru
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Iterable, Iterator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
 
 from splice import Client, ConnectionClosed
@@ -111,19 +111,6 @@ class Connections:
         await found.close()
         for kind in ("server", "output"):
             self._around.board.drop(f"{kind}:{name}")
-
-    async def update(self, entries: Iterable[Entry]) -> list[str]:
-        """Take the entries of files that were read again: what changed is stopped, what is new is added.
-
-        Those given as objects stay. Returns the names of those that are gone, or replaced.
-        """
-        wanted = {entry.name: entry for entry in entries}
-        stale = [each for each in self if not each.is_given and wanted.get(each.entry.name) != each.entry]
-        await asyncio.gather(*(self.remove(each.entry.name) for each in stale))
-        for name, entry in wanted.items():
-            if name not in self._all:
-                self.add(entry)
-        return [each.entry.name for each in stale]
 
     async def close(self) -> None:
         """Stop all servers at once."""
