@@ -1,25 +1,29 @@
 """Runs `async def` tests: each on a loop of its own, each bounded. Refuses names that no two processes share."""
 
-import asyncio
 import gc
 import inspect
 import os
 import signal
 import sys
+from collections.abc import Generator
 from itertools import chain
 
 import pytest
 
-LIMIT_SECONDS = 30.0
+from support.tables import on_a_loop
 
 LONG = (
-    "tests/guards/test_docs.py",
-    "tests/cli/test_reload.py",
     "tests/cli/test_doctor.py",
+    "tests/cli/test_reload.py",
+    "tests/guards/test_docs.py",
     "tests/server/test_context_types.py",
     "tests/test_examples.py",
+    "tests/transports/http/test_listener.py",
+    "tests/transports/http/test_program.py",
+    "tests/transports/http/test_sessions.py",
+    "tests/transports/stdio/test_program.py",
 )
-"""Tests that mostly wait for others, for seconds each."""
+"""Tests that mostly wait for others."""
 
 # Hundreds of tests start a Python, and each would compile all of Splice where the environment forbids to keep it.
 sys.dont_write_bytecode = False
@@ -36,39 +40,46 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     if not inspect.iscoroutinefunction(test):
         return None
     wanted = pyfuncitem._fixtureinfo.argnames
-    arguments = {name: pyfuncitem.funcargs[name] for name in wanted}
-
-    async def bounded() -> None:
-        async with asyncio.timeout(LIMIT_SECONDS):
-            await test(**arguments)
-
-    asyncio.run(bounded())
+    on_a_loop(test(**{name: pyfuncitem.funcargs[name] for name in wanted}))
     return True
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Refuse a test whose name holds a memory address: `-n 2` collects it under two names. Let long ones begin early.
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Let each worker of `-n` read a folder from another place on: what one has compiled, the others find."""
+    report = yield
+    if isinstance(collector, pytest.Directory) and report.result:
+        workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+        at = len(report.result) * int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]) // workers
+        report.result = [*report.result[at:], *report.result[:at]]
+    return report
 
-    `-n` hands the tests out in their order, large parts first, which are a sixteenth for each of four workers: what
-    is long stands in those, or all would wait for it in the end.
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Refuse a test whose name holds a memory address: `-n 2` collects it under two names. Spread those that wait.
+
+    Between two that wait stands what computes, so that not all workers wait at once, and none waits in the end.
     """
     moving = next((item.nodeid for item in items if " at 0x" in item.nodeid), None)
     if moving is not None:
         raise pytest.UsageError(f"{moving} is named by a memory address: give its parameters ids=")
+    items.sort(key=lambda item: item.path.parts)
     long = [item for item in items if item.nodeid.startswith(LONG)]
     rest = [item for item in items if not item.nodeid.startswith(LONG)]
-    part = len(rest) // 16
-    early = [_mixed(long[at::4], rest[at * part : (at + 1) * part]) for at in range(4)]
-    items[:] = [*chain.from_iterable(early), *rest[4 * part :]]
+    step = len(rest) * 9 // 10 // max(len(long), 1)
+    parts = ((each, *rest[at * step : (at + 1) * step]) for at, each in enumerate(long))
+    items[:] = [*chain.from_iterable(parts), *rest[len(long) * step :]]
 
 
-def _mixed(long: list[pytest.Item], rest: list[pytest.Item]) -> list[pytest.Item]:
-    """Put something to compute behind each test that waits, so that not all workers wait at once."""
-    step = len(rest) // max(len(long), 1)
-    pairs = ((each, *rest[number * step : (number + 1) * step]) for number, each in enumerate(long))
-    return [*chain.from_iterable(pairs), *rest[len(long) * step :]]
+def pytest_collection() -> None:
+    """Collect tests without the garbage collector: nothing of what they make is garbage, and it would look again."""
+    gc.disable()
 
 
 def pytest_collection_finish() -> None:
-    """Let the garbage collector pass over the collected tests, or it looks at thousands of them in every test."""
+    """Let the garbage collector pass over the collected tests, and look for others less often than it would."""
     gc.freeze()
+    gc.set_threshold(10_000, 20, 10)
+    gc.enable()

@@ -315,7 +315,7 @@ async def test_the_program_on_the_page_about_logging_in(tmp_path: Path) -> None:
     async def run(url: str, text: str) -> str:
         words = [str(tmp_path / "notes.py"), url, text]
         process = await asyncio.create_subprocess_exec(
-            sys.executable, *words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            warm_python(), *words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
         async with asyncio.timeout(10):
             return (await process.communicate())[0].decode()

@@ -3,9 +3,10 @@
 import pytest
 
 from splice.auth.addresses import is_public, kind_of
+from support.tables import rows
 
 
-@pytest.mark.parametrize(
+@rows(
     "address",
     [
         *("1.1.1.1", "8.8.8.8", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0", "169.253.255.255"),
@@ -33,7 +34,7 @@ def test_networks_of_organisations_are_private(address: str) -> None:
     assert kind_of(address) == "private"
 
 
-@pytest.mark.parametrize(
+@rows(
     ("address", "why"),
     [
         ("169.254.169.254", "metadata of clouds"),
@@ -91,7 +92,7 @@ def test_no_request_goes_anywhere_else(address: str, why: str) -> None:
     assert kind_of(address) == "refused", why
 
 
-@pytest.mark.parametrize(
+@rows(
     "text",
     [
         *(

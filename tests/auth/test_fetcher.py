@@ -16,6 +16,7 @@ from splice.auth.fetcher import Fetcher
 from splice.auth.hosts import look_up
 from splice.auth.login.steps import HTTP
 from splice.errors import ConnectFailed, ConnectionClosed
+from support.tables import rows
 from transports.certificates import make_certificates
 from transports.raw_http import RawServer, Visit, raw_server
 
@@ -54,7 +55,7 @@ async def refused(fetcher: Fetcher, url: str, told: str) -> None:
 
 
 @pytest.mark.requirement(499)
-@pytest.mark.parametrize(
+@rows(
     "host",
     [
         *("127.0.0.1", "127.1", "127.0.1", "0", "2130706433", "0x7f000001", "0x7f.1", "017700000001", "0177.0.0.1"),
@@ -68,7 +69,7 @@ async def test_no_spelling_of_an_address_slips_through(host: str) -> None:
     await refused(Fetcher(timeout=5), f"https://{host}/", "is not a public address")
 
 
-@pytest.mark.parametrize(
+@rows(
     "url",
     [
         *("", "x", "/x", "//as.test/", "https:/as.test/", "https://", "https:///x", "https://:443/", "https:as.test"),
@@ -120,7 +121,7 @@ async def test_every_address_of_a_name_must_be_public(addresses: list[str]) -> N
     await refused(Fetcher(look_up=Names(as_test=[addresses])), "https://as.test/", "is not a public address")
 
 
-@pytest.mark.parametrize(
+@rows(
     ("allowed", "address", "is_allowed"),
     [
         (True, "10.0.0.1", True),

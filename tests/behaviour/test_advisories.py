@@ -19,6 +19,7 @@ from splice.types import ElicitParams
 from support import behaving_server
 from support.joined import Joined
 from support.listening import listening
+from support.tables import rows
 from support.waiting import until
 from support.wire import call, initialize
 from transports.asgi import Browser
@@ -72,9 +73,9 @@ async def test_a_connection_that_is_cut_at_any_point_harms_nobody(reset: bool) -
 # Row 6: no page may read what is said, whatever it asked.
 
 
-@pytest.mark.parametrize("method", ["GET", "POST", "DELETE", "OPTIONS", "PUT", "HEAD"])
-@pytest.mark.parametrize("path", ["/mcp", "/health", "/nowhere"])
-@pytest.mark.parametrize("origin", ["http://localhost:8000", "https://evil.example"])
+@rows("method", ["GET", "POST", "DELETE", "OPTIONS", "PUT", "HEAD"])
+@rows("path", ["/mcp", "/health", "/nowhere"])
+@rows("origin", ["http://localhost:8000", "https://evil.example"])
 async def test_no_answer_is_shared_with_other_pages(method: str, path: str, origin: str) -> None:
     server = Server("routed")
 

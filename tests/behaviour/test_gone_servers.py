@@ -12,6 +12,7 @@ from splice.client import lives, subscriptions
 from splice.errors import ConnectFailed, ConnectionClosed
 from support.program import Program, program
 from support.waiting import until
+from support.warm import warm_python
 
 ERAS = pytest.mark.parametrize("protocol", ["legacy", "modern"])
 MORTAL = "tests/support/mortal_server.py"
@@ -32,12 +33,18 @@ def port() -> int:
         return int(one.getsockname()[1])
 
 
+def listens(port: int) -> bool:
+    with socket.socket() as one:
+        return one.connect_ex(("127.0.0.1", port)) == 0
+
+
 @asynccontextmanager
 async def serving(port: int) -> AsyncIterator[Program]:
     """Run a server process at that port, which is killed at the end of the block."""
-    async with program(MORTAL, str(port)) as server:
+    async with program(MORTAL, str(port), python=warm_python()) as server:
         await server.said("Serving MCP")
         yield server
+    await until(lambda: not listens(port))
 
 
 @ERAS

@@ -16,6 +16,7 @@ from splice.types import PromptMessage
 from support.listening import listening
 from support.raw_client import OverHTTP
 from support.sources import FAILING_LIFESPAN
+from support.warm import warm_python
 from support.wire import modern
 
 # The first line of each comment is what a user read before.
@@ -50,7 +51,7 @@ async def test_the_command_line_shows_why(what: str, tmp_path: Path) -> None:
     text, words, said = CLI[what]
     (tmp_path / "server.py").write_text(text)
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "splice.cli", *words), cwd=tmp_path, stderr=asyncio.subprocess.PIPE
+        *(warm_python(), "-m", "splice.cli", *words), cwd=tmp_path, stderr=asyncio.subprocess.PIPE
     )
     _, errors = await process.communicate()
     assert process.returncode in {1, 3}

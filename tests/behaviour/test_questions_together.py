@@ -16,6 +16,7 @@ from support.listening import listening
 from support.program import Program, program
 from support.raw_client import wired
 from support.waiting import until
+from support.warm import warm_python
 from support.wire import JSON, answer, call, modern
 
 CAN: JSON = {"elicitation": {"form": {}, "url": {}}, "sampling": {}, "roots": {}}
@@ -38,7 +39,7 @@ async def three(process: Program, version: str) -> dict[str, JSON]:
 
 @pytest.mark.parametrize("version", ASKS)
 async def test_a_legacy_client_is_asked_side_by_side_and_answers_in_any_order(version: str) -> None:
-    async with program(behaving_server.__file__) as process:
+    async with program(behaving_server.__file__, python=warm_python()) as process:
         asked = await three(process, version)
         assert asked.keys() == GIVEN.keys()
         for method in reversed(asked):
@@ -52,7 +53,7 @@ async def test_a_legacy_client_is_asked_side_by_side_and_answers_in_any_order(ve
 @pytest.mark.parametrize("failing", GIVEN)
 async def test_an_error_for_one_withdraws_the_others_and_reaches_the_handler(version: str, failing: str) -> None:
     """What comes for them afterwards is ignored, and the session goes on."""
-    async with program(behaving_server.__file__) as process:
+    async with program(behaving_server.__file__, python=warm_python()) as process:
         asked = await three(process, version)
         refused = {"jsonrpc": "2.0", "id": asked[failing], "error": {"code": -1, "message": "not now"}}
         await process.send(refused)

@@ -11,6 +11,7 @@ from splice import Context, Server
 from splice.rules.sessions import Session
 from splice.transports.base import Sender
 from splice.transports.lines import LineChannel
+from support.tables import rows
 from support.waiting import settle
 from support.wire import JSON
 
@@ -100,7 +101,7 @@ REFUSED: dict[str, tuple[str | bytes, int, JSON]] = {
 """A request, and the code and id of the error that answers it."""
 
 
-@pytest.mark.parametrize("name", ANSWERED)
+@rows("name", ANSWERED)
 async def test_what_is_clear_is_answered(name: str) -> None:
     text, expected = ANSWERED[name]
     client = SloppyClient()

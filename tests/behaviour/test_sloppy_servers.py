@@ -20,6 +20,7 @@ from splice.transports.base import Link, Outgoing, Receiver, Sender
 from splice.transports.channel import ChannelExchange, Send
 from splice.transports.lines import LineChannel
 from support import sloppy_server
+from support.tables import rows
 from support.wire import JSON
 
 AT_ONCE_SECONDS = 2.0
@@ -239,7 +240,7 @@ async def test_what_is_clear_is_taken(case: str, caplog: pytest.LogCaptureFixtur
     assert re.search(warning, "".join(said))
 
 
-@pytest.mark.parametrize("case", REFUSED)
+@rows("case", REFUSED)
 async def test_what_is_not_ends_its_call_at_once(case: str) -> None:
     with pytest.raises(RemoteProtocolError, match=REFUSED[case]):
         await use(case)

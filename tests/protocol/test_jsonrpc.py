@@ -34,6 +34,7 @@ from splice.protocol.jsonrpc import (
     raw,
     split_batch,
 )
+from support.tables import rows
 
 
 def readable(message: Message) -> Message:
@@ -44,7 +45,7 @@ def readable(message: Message) -> Message:
     return message
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "message"),
     [
         (b'{"jsonrpc":"2.0","id":1,"method":"a","params":{"b":[1]}}', Request(1, "a", {"b": [1]})),
@@ -85,7 +86,7 @@ def test_space_order_repetition_and_unknown_keys_do_not_matter(text: bytes) -> N
     assert decode(text) == Notification("a")
 
 
-@pytest.mark.parametrize(
+@rows(
     "text",
     [
         b"",
@@ -145,7 +146,7 @@ def test_what_is_not_utf8_is_a_parse_error_that_tells_where(bad: bytes) -> None:
         assert caught.value.code == PARSE_ERROR
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "id"),
     [
         (b"null", None),

@@ -18,6 +18,7 @@ from splice.protocol.questions import ELICIT, ELICITATION_COMPLETE
 from splice.protocol.tools import TOOLS_CALL, TOOLS_LIST, CallToolResult
 from splice.protocol.versions import HANDSHAKE_VERSIONS, LATEST_HANDSHAKE, LATEST_MODERN, V2025_11_25, VERSIONS
 from splice.protocol.wire import EmptyResult, NoParams, PageParams, PageResult, Result
+from support.tables import rows
 
 ROWS = methods()
 DEEP = b"[" * 100_000 + b"]" * 100_000
@@ -52,7 +53,7 @@ def test_exists() -> None:
     assert CANCELLED.exists(LATEST_MODERN)
 
 
-@pytest.mark.parametrize("row", all_rows(), ids=lambda row: row.name)
+@rows("row", all_rows())
 def test_params_are_read_as_the_type_of_the_row(row: Note[Any]) -> None:
     try:
         assert type(row.read_params(None)) is row.params
@@ -78,7 +79,7 @@ def test_absent_params_are_an_empty_object() -> None:
     assert CANCELLED.read_params(None) == CancelledParams()
 
 
-@pytest.mark.parametrize("row", ROWS.values(), ids=lambda row: row.name)
+@rows("row", ROWS.values())
 def test_a_malformed_result_is_the_peers_fault(row: Method[Any, Any]) -> None:
     for text in (b"null", b"[]", b"5", b'{"_meta":5}', b'{"_meta":' + DEEP + b"}"):
         with pytest.raises(RemoteProtocolError, match=f"The result of {row.name} is malformed: "):

@@ -50,6 +50,7 @@ from splice.protocol.versions import (
     covers,
 )
 from splice.protocol.wire import Icon, Implementation
+from support.tables import rows
 
 AUDIO = AudioContent(data="AA==", mime_type="audio/wav")
 LINK = ResourceLink(uri="file:///r", name="report")
@@ -229,8 +230,8 @@ def test_null_is_a_value_to_clear_like_any_other() -> None:
     assert written(narrow(result, V2025_03_26)) == {"content": []}
 
 
-@pytest.mark.parametrize("value", [[1], "x", 0, False, [], raw([1]), raw(" 1"), {}, {"a": [1]}, raw({"a": 1}), None])
-@pytest.mark.parametrize("version", VERSIONS)
+@rows("value", [[1], "x", 0, False, [], raw([1]), raw(" 1"), {}, {"a": [1]}, raw({"a": 1}), None])
+@rows("version", VERSIONS)
 def test_structured_content_is_an_object_where_it_has_to_be(value: Any, version: str) -> None:
     result, used = CallToolResult(content=[], structured_content=value), replace(USED, structured_content=value)
     plain, wrapped = written(value), written({"result": value})

@@ -22,6 +22,7 @@ from splice.protocol.notifications import (
     SetLevelParams,
     SubscriptionFilter,
 )
+from support.tables import rows
 
 FILTER = {
     "toolsListChanged": True,
@@ -32,7 +33,7 @@ FILTER = {
 META = {"io.modelcontextprotocol/subscriptionId": 5}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("kind", "value"),
     [
         (CancelledParams, {"requestId": 1, "reason": "r"}),

@@ -21,11 +21,12 @@ from splice.protocol.questions import (
     SamplingMessage,
     check_sampling_messages,
 )
+from support.tables import rows
 
 TEXT = {"type": "text", "text": "x"}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("kind", "value"),
     [
         (
@@ -149,7 +150,7 @@ def results(*ids: str, text: bool = False) -> SamplingMessage:
 SAID = SamplingMessage(role="user", content=TextContent(text="hi"))
 
 
-@pytest.mark.parametrize(
+@rows(
     ("messages", "told"),
     [
         ([], None),

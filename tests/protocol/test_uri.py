@@ -9,13 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from splice.protocol.uri import UriTemplate, is_uri, is_web
+from support.tables import rows
 
 
 def test_variables_are_named_in_order_and_once() -> None:
     assert UriTemplate("{b}/{a,b}{?c}").variables == ("b", "a", "c")
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "message"),
     [
         ("a/{x", "not a URI template: 'a/{x', at 2: the expression is not closed"),
@@ -130,7 +131,7 @@ MATCHES: list[tuple[str, str, dict[str, str] | None]] = [
 ]
 
 
-@pytest.mark.parametrize(("template", "uri", "expected"), MATCHES)
+@rows(("template", "uri", "expected"), MATCHES)
 @pytest.mark.requirement(298)
 def test_matching(template: str, uri: str, expected: dict[str, str] | None) -> None:
     assert UriTemplate(template).match(uri) == expected
@@ -185,7 +186,7 @@ def test_uris(text: str) -> None:
     assert is_uri(text)
 
 
-@pytest.mark.parametrize("text", NOT_URIS)
+@rows("text", NOT_URIS)
 def test_what_is_not_a_uri(text: str) -> None:
     assert not is_uri(text)
 
@@ -223,8 +224,8 @@ def seconds(template: UriTemplate, uri: str) -> float:
     return time.thread_time() - started
 
 
-@pytest.mark.parametrize("uri", ["a:\ud800", "a:x\udfff/y", "a:x?\ud800=1", "a:x?q=\ud800"])
-@pytest.mark.parametrize("template", ["a:{x}", "a:{+x}", "a:{x}{?q}", "a:{x}{/y}"])
+@rows("uri", ["a:\ud800", "a:x\udfff/y", "a:x?\ud800=1", "a:x?q=\ud800"])
+@rows("template", ["a:{x}", "a:{+x}", "a:{x}{?q}", "a:{x}{/y}"])
 def test_lone_surrogates_stand_for_no_value(template: str, uri: str) -> None:
     assert UriTemplate(template).match(uri) is None
 
@@ -248,7 +249,7 @@ def test_a_variable_never_takes_what_the_query_does_not_know(template: str, uri:
     assert UriTemplate(template).match(uri) is None
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "is_one"),
     [
         ("https://shop.example/connect?id=a_b-C", True),

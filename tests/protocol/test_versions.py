@@ -29,6 +29,7 @@ from splice.protocol.versions import (
     covers,
     position,
 )
+from support.tables import rows
 
 TABLE = {
     "batches": "-x---",
@@ -106,9 +107,9 @@ def test_an_unknown_version_has_no_place(version: str) -> None:
         covers((), version)
 
 
-@pytest.mark.parametrize("version", VERSIONS)
-@pytest.mark.parametrize("since", [None, *VERSIONS])
-@pytest.mark.parametrize("until", [None, *VERSIONS])
+@rows("version", VERSIONS)
+@rows("since", [None, *VERSIONS])
+@rows("until", [None, *VERSIONS])
 def test_exists_from_the_first_to_the_last(version: str, since: str | None, until: str | None) -> None:
     span = VERSIONS[VERSIONS.index(since) if since else 0 : VERSIONS.index(until) + 1 if until else None]
     marks = (since and Since(since), until and Until(until), "no mark")

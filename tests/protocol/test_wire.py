@@ -27,6 +27,7 @@ from splice.protocol.wire import (
     Wire,
     is_meta,
 )
+from support.tables import rows
 
 TYPES = wire_types()
 
@@ -48,14 +49,14 @@ def test_round_trips(kind: type[Struct], value: Any) -> None:
     stable(kind, value)
 
 
-@pytest.mark.parametrize("kind", TYPES.values(), ids=TYPES)
+@rows("kind", TYPES.values(), ids=TYPES)
 def test_every_type_keeps_the_settings_of_its_base(kind: type[Wire]) -> None:
     assert kind.__struct_config__.omit_defaults
     assert kind.__match_args__ == ()  # all fields are given by name
     assert all("_" not in field.encode_name.removeprefix("_") for field in fields(kind))
 
 
-@pytest.mark.parametrize("kind", TYPES.values(), ids=TYPES)
+@rows("kind", TYPES.values(), ids=TYPES)
 def test_a_field_that_may_be_absent_is_none(kind: type[Wire]) -> None:
     for field in fields(kind):
         assert field.default in (NODEFAULT, None) or field.name == "is_error", field.name

@@ -47,6 +47,7 @@ from splice.rules.eras import (
     names_its_version,
 )
 from splice.rules.sessions import NO_CAPABILITIES, Session
+from support.tables import rows
 from support.wire import JSON, meta
 
 INFO = Implementation(name="server", version="1")
@@ -82,8 +83,8 @@ def refusal(method: str, params: JSON, at: Session | None) -> RPCError:
 # admit
 
 
-@pytest.mark.parametrize("at", [None, session(None)], ids=["no session", "not initialized"])
-@pytest.mark.parametrize("method", sorted({*ROWS, "no/such"} - {"initialize", "ping"}))
+@rows("at", [None, session(None)], ids=["no session", "not initialized"])
+@rows("method", sorted({*ROWS, "no/such"} - {"initialize", "ping"}))
 @pytest.mark.requirement(39)
 def test_nothing_runs_before_initialize(method: str, at: Session | None) -> None:
     """Requirement 39: required fields that are missing are invalid params."""
@@ -157,7 +158,7 @@ def test_a_request_that_names_its_version_declares_for_itself() -> None:
     assert not at.ready  # it does not belong to the session
 
 
-@pytest.mark.parametrize(
+@rows(
     ("said", "error"),
     [
         ({META_PROTOCOL_VERSION: LATEST_MODERN}, InvalidParams),
@@ -172,7 +173,7 @@ def test_a_request_that_names_its_version_declares_for_itself() -> None:
         (meta(token={}), InvalidParams),
     ],
 )
-@pytest.mark.parametrize("method", ["tools/list", "server/discover", "no/such"])
+@rows("method", ["tools/list", "server/discover", "no/such"])
 def test_a_request_that_names_its_version_must_declare_the_rest(said: JSON, error: type[RPCError], method: str) -> None:
     assert isinstance(refusal(method, {"_meta": said}, None), error)
 
@@ -189,8 +190,8 @@ def test_an_unsupported_version_is_answered_with_those_that_are() -> None:
     assert data == {"supported": [LATEST_MODERN], "requested": "2099-01-01"}
 
 
-@pytest.mark.parametrize("version", VERSIONS)
-@pytest.mark.parametrize("method", sorted(ROWS))
+@rows("version", VERSIONS)
+@rows("method", sorted(ROWS))
 def test_a_method_runs_in_the_versions_that_have_it(method: str, version: str) -> None:
     said = meta() if FACTS[version].request_meta else {}
     at = None if FACTS[version].request_meta else session(version)
@@ -213,8 +214,8 @@ def test_a_method_that_is_not_answered_is_not_found_whatever_its_params(at: Sess
         assert isinstance(refusal("no/such", params, at), MethodNotFound)
 
 
-@pytest.mark.parametrize("method", ["no/such", "tools/call"])
-@pytest.mark.parametrize("params", [[], "x", 1, True, {"_meta": []}, {"_meta": "x"}])
+@rows("method", ["no/such", "tools/call"])
+@rows("params", [[], "x", 1, True, {"_meta": []}, {"_meta": "x"}])
 def test_params_that_are_not_an_object_are_invalid(method: str, params: JSON) -> None:
     assert isinstance(refusal(method, params, session()), InvalidParams)
 

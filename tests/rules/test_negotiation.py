@@ -18,6 +18,7 @@ from splice.rules.negotiation import (
     classify,
     preference,
 )
+from support.tables import rows
 
 NEWEST = MODERN_VERSIONS[-1]
 OLD = "2025-11-25"
@@ -53,7 +54,7 @@ def test_a_discovery(outcome: Outcome) -> None:
     assert verdict.discovery.supported_versions
 
 
-@pytest.mark.parametrize(
+@rows(
     "outcome",
     [
         discovery(OLD),
@@ -84,7 +85,7 @@ def test_a_handshake_is_next(outcome: Outcome) -> None:
     assert verdict.why
 
 
-@pytest.mark.parametrize(
+@rows(
     "outcome",
     [
         discovery(FUTURE),

@@ -24,6 +24,7 @@ from splice.protocol.questions import (
 from splice.protocol.versions import FACTS, LATEST_MODERN
 from splice.protocol.wire import Params
 from splice.rules.sessions import Declared, Session, require
+from support.tables import rows
 from support.wire import JSON
 
 FORM = ElicitParams(message="?", requested_schema={"type": "object"})
@@ -48,7 +49,7 @@ BOTH = ClientCapabilities(elicitation=ElicitationCapability(form={}, url={}))
 NEW, OLD = LATEST_MODERN, "2025-06-18"
 
 
-@pytest.mark.parametrize(
+@rows(
     ("method", "params", "has", "version", "missing"),
     [
         (ROOTS_LIST, Params(), ROOTS, NEW, None),

@@ -17,6 +17,7 @@ from splice.schema import functions
 from splice.schema.functions import dump
 from splice.schema.schemas import BadArguments
 from splice.schema.validate import Mismatch, validator
+from support.tables import rows
 
 Signature = functools.partial(functions.Signature, skip=lambda _: False, opaque=())
 
@@ -153,6 +154,6 @@ def test_results_fit_their_schema(kind: Any) -> None:
     validator(signature.output_schema).check(dump(give()))
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=str)
+@rows("kind", KINDS)
 def test_schemas_are_valid(kind: Any) -> None:
     validator(taking(kind).input_schema)

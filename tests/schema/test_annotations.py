@@ -28,6 +28,7 @@ from splice.schema.annotations import (
     pydantic_schema,
     strict_adapter,
 )
+from support.tables import rows
 
 T = TypeVar("T")
 Alias = TypeAliasType("Alias", list[Annotated[int, at.Ge(1)]])
@@ -39,7 +40,7 @@ class Box(Generic[T]):
     pass
 
 
-@pytest.mark.parametrize(
+@rows(
     ("metadata", "expected"),
     [
         ([], Notes()),

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from splice.schema.cost import BadSchema, Cost, OverBudget, cost
+from support.tables import rows
 
 
 def chain(length: int, word: str = "allOf") -> dict[str, Any]:
@@ -30,7 +31,7 @@ ITSELF = {"$ref": "#/$defs/n"}
 PATTERNS = "the schema has more than 200 patterns, or 10000 characters and repetitions of them"
 
 
-@pytest.mark.parametrize(
+@rows(
     ("schema", "work"),
     [
         ({}, 1),
@@ -80,7 +81,7 @@ def test_branching(schema: dict[str, Any], branching: int) -> None:
     assert cost(schema).branching == branching
 
 
-@pytest.mark.parametrize(
+@rows(
     ("schema", "message"),
     [
         (nested(64), "the schema nests deeper than 64 levels"),

@@ -1,8 +1,7 @@
 """Docstrings in three styles give up what they say about parameters."""
 
-import pytest
-
 from splice.schema.docstrings import parse
+from support.tables import rows
 
 GOOGLE = """Find things.
 
@@ -54,7 +53,7 @@ SPHINX = """Find things.
     """
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "description", "parameters"),
     [
         (None, "", {}),

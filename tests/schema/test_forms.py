@@ -14,6 +14,7 @@ import pytest
 from schema.models import Address, Box, Color, Movie, Pair
 from splice.schema.forms import check_form, filled, form_schema, read_form
 from splice.schema.schemas import BadArguments
+from support.tables import rows
 
 
 @dataclasses.dataclass
@@ -204,7 +205,7 @@ def form_of(field: Any, **more: Any) -> dict[str, Any]:
 
 
 @pytest.mark.requirement(411)
-@pytest.mark.parametrize(
+@rows(
     ("field", "fits", "unfit", "said"),
     [
         ({"type": "string"}, ["", "x"], [1, True, ["x"], {}], "f: expected string"),
@@ -226,7 +227,6 @@ def form_of(field: Any, **more: Any) -> dict[str, Any]:
         ({"type": "string", "oneOf": TITLED}, ["#f00"], ["Red", ""], 'f: expected one of "#f00", "#0f0", got'),
         (MAYBE, ["x"], [1], "f: expected string or null, got 1"),
     ],
-    ids=str,
 )
 def test_what_each_kind_of_field_takes(field: Any, fits: list[Any], unfit: list[Any], said: str) -> None:
     for lists in (True, False):
@@ -273,7 +273,7 @@ def test_nothing_is_sent_that_the_form_does_not_have() -> None:
 NESTED = {"type": "object", "properties": {"a": {"type": "string"}}}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("form", "said"),
     [
         ({}, "a form is"),
@@ -329,7 +329,6 @@ NESTED = {"type": "object", "properties": {"a": {"type": "string"}}}
         (form_of({"enum": 5}), "enum"),
         (form_of({"type": "string"}, required="f"), "required"),
     ],
-    ids=lambda it: str(it)[:60],
 )
 def test_forms_that_nobody_should_be_shown(form: Any, said: str) -> None:
     with pytest.raises(ValueError, match=re.escape(said)):

@@ -6,6 +6,7 @@ import pytest
 
 from splice.schema.forms import form_schema, read_form
 from splice.schema.schemas import BadArguments
+from support.tables import rows
 
 COLOURS = [{"const": "#f00", "title": "Red"}, {"const": "#00f", "title": "Blue"}]
 
@@ -39,7 +40,7 @@ def form(field: Any) -> dict[str, Any]:
 
 
 @pytest.mark.requirement(520)
-@pytest.mark.parametrize("kind", FIELDS)
+@rows("kind", FIELDS)
 def test_every_kind_is_asked_as_it_is_and_its_answer_checked(kind: str) -> None:
     field, good, bad = FIELDS[kind]
     asked = form(field)
@@ -54,7 +55,7 @@ def test_every_kind_is_asked_as_it_is_and_its_answer_checked(kind: str) -> None:
 
 
 @pytest.mark.requirement(520)
-@pytest.mark.parametrize(
+@rows(
     "field",
     [
         {"type": "object", "properties": {}},
@@ -71,7 +72,6 @@ def test_every_kind_is_asked_as_it_is_and_its_answer_checked(kind: str) -> None:
         True,
         "string",
     ],
-    ids=str,
 )
 def test_what_no_client_can_show_is_not_asked(field: Any) -> None:
     with pytest.raises(TypeError, match=r"is not a form: .*choices of texts and lists of such choices$"):

@@ -18,6 +18,7 @@ from splice.schema import functions
 from splice.schema.annotations import Header
 from splice.schema.functions import dump, output_schema
 from splice.schema.schemas import BadArguments
+from support.tables import rows
 
 Signature = functools.partial(functions.Signature, skip=lambda _: False, opaque=())
 
@@ -90,7 +91,7 @@ def test_one_point_zero_is_an_integer() -> None:
     assert repr(found) == "{'city': 'Oslo', 'days': 3}"
 
 
-@pytest.mark.parametrize(
+@rows(
     ("raw", "message"),
     [
         (b"{}", "city: required, but missing"),
@@ -461,7 +462,7 @@ class Image(Content):
 OPAQUE = (Content,)
 
 
-@pytest.mark.parametrize(
+@rows(
     "kind",
     [
         *(None, type(None), Any, object, str, str | None, Annotated[str, "Words."], complex, list, list[Any], tuple),

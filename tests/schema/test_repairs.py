@@ -9,6 +9,7 @@ import pytest
 
 from splice.schema import functions
 from splice.schema.repairs import MAX_SHOWN, MAX_SIZE, MAX_TOLD, repaired
+from support.tables import rows
 
 Signature = functools.partial(functions.Signature, skip=lambda _: False, opaque=())
 
@@ -27,7 +28,7 @@ def repair(kind: Any, value: Any) -> tuple[Any, Any]:
     return json.loads(new)["a"], [(each["path"], each["from"], each["to"]) for each in repairs]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("kind", "value", "new"),
     [
         (int, "5", 5),
@@ -45,7 +46,6 @@ def repair(kind: Any, value: Any) -> tuple[Any, Any]:
         (list[Point], {"x": 1}, [{"x": 1}]),
         (list[int], "5", ["5"]),
     ],
-    ids=str,
 )
 def test_one_repair(kind: Any, value: Any, new: Any) -> None:
     found, repairs = repair(kind, value)
@@ -55,7 +55,7 @@ def test_one_repair(kind: Any, value: Any, new: Any) -> None:
         assert (found, [path for path, _, _ in repairs]) == (new, ["a"])
 
 
-@pytest.mark.parametrize(
+@rows(
     ("kind", "value"),
     [
         (str, "5"),
@@ -77,7 +77,6 @@ def test_one_repair(kind: Any, value: Any, new: Any) -> None:
         (Literal["a", "b"], "c"),
         (int, "[" * 5_000),
     ],
-    ids=str,
 )
 def test_what_stays_as_it_is(kind: Any, value: Any) -> None:
     assert repair(kind, value) == (value, [])

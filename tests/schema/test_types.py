@@ -41,6 +41,7 @@ from schema.models import (
 )
 from splice.schema.annotations import Header
 from splice.schema.types import Shape, Types
+from support.tables import rows
 
 UserId = NewType("UserId", int)
 Anything = TypeVar("Anything")
@@ -140,7 +141,7 @@ PLAIN: list[tuple[Any, dict[str, Any], Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "schema", "given", "wanted"), PLAIN)
+@rows(("kind", "schema", "given", "wanted"), PLAIN)
 def test_types_that_stand_where_they_are_used(kind: Any, schema: dict[str, Any], given: Any, wanted: Any) -> None:
     types = Types()
     shape = types.read(kind)
@@ -275,7 +276,7 @@ RECORDS: list[tuple[Any, dict[str, Any], Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "schema", "given", "wanted"), RECORDS)
+@rows(("kind", "schema", "given", "wanted"), RECORDS)
 def test_records_are_defined_once_under_their_names(kind: Any, schema: dict[str, Any], given: Any, wanted: Any) -> None:
     types = Types()
     shape = types.read(list[kind])

@@ -19,9 +19,10 @@ from splice.schema.cost import Cost
 from splice.schema.schemas import BadArguments
 from splice.schema.types import Types
 from splice.schema.validate import BadSchema, Mismatch, OverBudget, Validator, bad_arguments, validator
+from support.tables import rows
 
 
-@pytest.mark.parametrize(
+@rows(
     ("schema", "value", "message"),
     [
         ({"type": "integer"}, "x", 'value: expected integer, got "x"'),

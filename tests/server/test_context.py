@@ -31,6 +31,7 @@ from splice.protocol.versions import FACTS, VERSIONS
 from splice.rules.principal import Principal
 from support.caller import ALL, ASKING, CANCEL, DECLINE, LEGACY, MODERN, Caller, Hand, accept, fixed, said, text_of
 from support.joined import Joined
+from support.tables import rows
 from support.waiting import until
 from support.wire import JSON
 
@@ -233,8 +234,8 @@ class PersonDict(TypedDict):
 SCHEMA = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
 
 
-@pytest.mark.parametrize("version", ASKING)
-@pytest.mark.parametrize("form", [Person, PersonStruct, PersonModel, PersonDict, SCHEMA], ids=str)
+@rows("version", ASKING)
+@rows("form", [Person, PersonStruct, PersonModel, PersonDict, SCHEMA])
 async def test_a_form_is_asked_and_its_answer_typed(version: str, form: Any) -> None:
     answers: list[Any] = []
 
@@ -278,10 +279,9 @@ SEVERAL: tuple[Any, JSON, JSON, Any] = (list[Literal["a", "b"]], {"type": "array
 """A list of choices, which forms have since 2025-11-25; `tests/protocol/test_narrow.py` has what goes before."""
 
 
-@pytest.mark.parametrize(
+@rows(
     ("schema", "shown", "said", "data", "version"),
     [(*each, version) for version in ASKING for each in [*ONE_VALUE, *([SEVERAL] * FACTS[version].rich_forms)]],
-    ids=lambda each: str(each)[:20],
 )
 async def test_one_value_may_be_asked_for(schema: Any, shown: JSON, said: JSON, data: Any, version: str) -> None:
     answers: list[Any] = []
@@ -300,8 +300,8 @@ async def test_one_value_may_be_asked_for(schema: Any, shown: JSON, said: JSON, 
     assert (await caller.error("tools/call", {"name": "run"}))["code"] == -32602
 
 
-@pytest.mark.parametrize("version", ASKING)
-@pytest.mark.parametrize(
+@rows("version", ASKING)
+@rows(
     ("answer", "read"),
     [
         (accept(), Elicited("accept", None)),
@@ -309,7 +309,6 @@ async def test_one_value_may_be_asked_for(schema: Any, shown: JSON, said: JSON, 
         (DECLINE, Elicited("decline")),
         (CANCEL, Elicited("cancel")),
     ],
-    ids=str,
 )
 async def test_a_plain_yes_may_be_asked_for(answer: JSON, read: Any, version: str) -> None:
     answers: list[Any] = []
@@ -339,8 +338,8 @@ async def test_a_user_may_refuse(version: str, answer: JSON) -> None:
     assert await (await calling(handler, version, answer)).text("run") == answer["action"]
 
 
-@pytest.mark.parametrize("version", ASKING)
-@pytest.mark.parametrize(
+@rows("version", ASKING)
+@rows(
     "answer",
     [accept(), accept(name=1), accept(name="x", age="old"), {"action": "accept"}, {"action": "maybe"}, {}, [], "yes"],
 )
@@ -369,8 +368,8 @@ async def test_a_schema_that_is_none_is_the_authors_mistake(version: str) -> Non
     assert caller.asked == []
 
 
-@pytest.mark.parametrize("version", URL)
-@pytest.mark.parametrize(
+@rows("version", URL)
+@rows(
     "url",
     ["", "x", "//host", "https://", "https://a b", "https://a\nb", "mailto", "https://é", "javascript://x", "ftp://a"],
 )
@@ -551,8 +550,8 @@ QUESTIONS: dict[str, tuple[Handler, JSON, JSON]] = {
 }
 
 
-@pytest.mark.parametrize("name", QUESTIONS)
-@pytest.mark.parametrize("version", VERSIONS)
+@rows("name", QUESTIONS)
+@rows("version", VERSIONS)
 async def test_a_question_the_client_cannot_answer_is_the_specified_error_and_never_a_hang(
     name: str, version: str
 ) -> None:

@@ -23,6 +23,7 @@ from splice.protocol.versions import FACTS, VERSIONS, Facts
 from splice.rules.eras import Suspend
 from splice.server.failures import culprit, ends_the_task, failure_of, is_meant, leaves, questions_in, report
 from support.caller import LEGACY, MODERN, Caller, text_of
+from support.tables import rows
 
 
 def asked(key: str) -> Suspend:
@@ -99,8 +100,8 @@ def test_the_policy_decides_what_is_told_and_the_log_has_all(
     assert "s3cret" in caplog.text
 
 
-@pytest.mark.parametrize("version", VERSIONS)
-@pytest.mark.parametrize("error", [ResourceNotFound("x"), MissingClientCapability("x"), InvalidParams("x")], ids=repr)
+@rows("version", VERSIONS)
+@rows("error", [ResourceNotFound("x"), MissingClientCapability("x"), InvalidParams("x")])
 def test_an_error_gets_the_code_of_the_version_and_stays_as_it_was_raised(version: str, error: RPCError) -> None:
     facts, before = FACTS[version], error.code
     failure = failure_of(1, error, facts, "x", "type")

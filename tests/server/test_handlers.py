@@ -16,6 +16,7 @@ from splice.protocol.tools import ToolAnnotations
 from splice.protocol.wire import Icon
 from splice.server.handlers import FeatureOptions, Handler
 from splice.server.threads import Threads
+from support.tables import rows
 from support.waiting import until
 
 
@@ -149,7 +150,7 @@ def template(uri: str, **options: Any) -> Callable[[Server], None]:
     return lambda server: server.add_resource(lambda a: a, uri, **{"name": "r", **options})
 
 
-@pytest.mark.parametrize(
+@rows(
     "add",
     [
         tool(name="a" * 128),
@@ -172,7 +173,7 @@ def test_what_the_specification_allows(add: Callable[[Server], None]) -> None:
     add(Server("s"))
 
 
-@pytest.mark.parametrize(
+@rows(
     ("add", "message"),
     [
         *(

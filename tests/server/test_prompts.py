@@ -16,6 +16,7 @@ from splice.protocol.prompts import GetPromptResult, Prompt, PromptMessage
 from splice.protocol.versions import VERSIONS
 from splice.protocol.wire import Icon
 from support.caller import ASKING, LEGACY, MODERN, Caller, accept, fixed
+from support.tables import rows
 from support.wire import JSON
 
 NEWEST = VERSIONS[-1]
@@ -72,8 +73,8 @@ MESSAGES: list[tuple[Any, list[JSON]]] = [
 ]
 
 
-@pytest.mark.parametrize(("value", "messages"), MESSAGES, ids=lambda each: str(each)[:25])
-@pytest.mark.parametrize("version", [LEGACY[0], NEWEST])
+@rows(("value", "messages"), MESSAGES)
+@rows("version", [LEGACY[0], NEWEST])
 async def test_messages_of_every_kind(value: Any, messages: list[JSON], version: str) -> None:
     server = Server("s")
 
@@ -102,8 +103,8 @@ async def test_arguments_are_text_and_become_what_the_function_wants(sent: JSON,
     assert received == [got]
 
 
-@pytest.mark.parametrize("version", VERSIONS)
-@pytest.mark.parametrize(
+@rows("version", VERSIONS)
+@rows(
     "params",
     [
         {"name": "nope"},

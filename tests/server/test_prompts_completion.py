@@ -14,6 +14,7 @@ from splice import Context, Server
 from splice.protocol.versions import FACTS, VERSIONS
 from splice.types import Completion
 from support.caller import MODERN, Caller
+from support.tables import rows
 from support.wire import JSON
 
 NEWEST = MODERN[-1]
@@ -59,8 +60,8 @@ async def completed(server: Server, name: str, typed: str, ref: JSON = PROMPT, v
     return (await caller.result("completion/complete", params))["completion"]
 
 
-@pytest.mark.parametrize("version", VERSIONS)
-@pytest.mark.parametrize(
+@rows("version", VERSIONS)
+@rows(
     ("ref", "name", "typed", "values"),
     [
         (PROMPT, "colour", "", ["red", "Rose", "blue"]),
@@ -79,7 +80,6 @@ async def completed(server: Server, name: str, typed: str, ref: JSON = PROMPT, v
         (TEMPLATE, "size", "1", ["1", "10"]),
         ({"type": "ref/resource", "uri": "shop://brush/1"}, "kind", "", []),
     ],
-    ids=str,
 )
 @pytest.mark.requirement(311, 312)
 async def test_choices_complete_by_themselves(
@@ -129,8 +129,8 @@ def flag(on: bool) -> str:
     return ""
 
 
-@pytest.mark.parametrize("version", VERSIONS)
-@pytest.mark.parametrize("add", PLAIN.values(), ids=PLAIN)
+@rows("version", VERSIONS)
+@rows("add", PLAIN.values(), ids=PLAIN)
 async def test_a_server_that_completes_nothing_declares_nothing(add: Callable[[Server], Any], version: str) -> None:
     server = Server("s")
     add(server)

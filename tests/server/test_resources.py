@@ -13,6 +13,7 @@ from splice.protocol.resources import ReadResourceResult
 from splice.protocol.versions import FACTS, VERSIONS
 from splice.protocol.wire import Icon
 from support.caller import LEGACY, MODERN, Caller
+from support.tables import rows
 from support.wire import JSON
 
 NEWEST = VERSIONS[-1]
@@ -81,7 +82,7 @@ CONTENTS: list[tuple[Any, str | None, JSON]] = [
 ]
 
 
-@pytest.mark.parametrize(("value", "mime_type", "expected"), CONTENTS, ids=lambda each: str(each)[:25])
+@rows(("value", "mime_type", "expected"), CONTENTS)
 async def test_contents_of_every_kind(value: Any, mime_type: str | None, expected: JSON) -> None:
     server = Server("s")
     options: Any = {} if mime_type is None else {"mime_type": mime_type}
@@ -133,10 +134,8 @@ async def test_a_resource_of_its_own_goes_before_a_template_and_an_earlier_templ
     ]
 
 
-@pytest.mark.parametrize("version", VERSIONS)
-@pytest.mark.parametrize(
-    "uri", ["data://nope", "", "x", "data://number/abc", "data://number/", "\u0000", "data://raises"]
-)
+@rows("version", VERSIONS)
+@rows("uri", ["data://nope", "", "x", "data://number/abc", "data://number/", "\u0000", "data://raises"])
 async def test_what_does_not_exist_is_not_found_in_the_code_of_the_version(version: str, uri: str) -> None:
     server = Server("s")
     server.add_resource(lambda: "x", "data://x")

@@ -11,6 +11,7 @@ from splice.protocol.content import ResourceContents
 from splice.protocol.resources import ReadResourceResult
 from splice.protocol.versions import VERSIONS
 from support.caller import ASKING, LEGACY, MODERN, Caller, accept, fixed
+from support.tables import rows
 from support.wire import JSON
 
 MODERN_ONE = MODERN[-1]
@@ -58,7 +59,7 @@ def by_hand(**fields: Any) -> Callable[[], ReadResourceResult]:
     return lambda: ReadResourceResult(contents=[ResourceContents(uri="x://y", text="")], **fields)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("fn", "options", "said"),
     [
         (lambda: "", {"ttl": 60}, (60_000, "private")),
@@ -71,7 +72,7 @@ def by_hand(**fields: Any) -> Callable[[], ReadResourceResult]:
         (by_hand(ttl_ms=-5, cache_scope="private"), {"ttl": 1, "scope": "public"}, (0, "private")),
     ],
 )
-@pytest.mark.parametrize("version", [LEGACY[-1], MODERN_ONE])
+@rows("version", [LEGACY[-1], MODERN_ONE])
 async def test_a_resource_says_it_of_what_is_read(fn: Any, options: Any, said: Any, version: str) -> None:
     server = Server("s", ttl=7)
     server.add_resource(fn, "x://y", name="r", **options)

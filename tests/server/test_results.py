@@ -11,6 +11,7 @@ from splice import Audio, File, Image, Server
 from splice.protocol.content import AudioContent, EmbeddedResource, ImageContent, ResourceContents, TextContent
 from splice.server.results import Media, block_of, contents_of
 from support.caller import Caller
+from support.tables import rows
 
 
 def test_an_image_knows_its_type_from_what_is_said_then_from_its_path(tmp_path: Path) -> None:
@@ -57,7 +58,7 @@ def test_contents_are_written_by_the_first_type_that_is_known() -> None:
     assert contents_of("x:y", Image(b"p"), "image/x").mime_type == "image/x"
 
 
-@pytest.mark.parametrize(
+@rows(
     ("media", "kind"),
     [
         (Image(data=b"x", format="png"), "image/png"),

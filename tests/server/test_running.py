@@ -10,6 +10,7 @@ import pytest
 
 from splice import Server
 from splice.server import running
+from support.warm import warm_python
 
 
 def test_a_transport_nobody_knows_is_refused() -> None:
@@ -74,7 +75,7 @@ def test_a_lifespan_that_fails_ends_the_server_before_it_serves(options: str, er
     """It does not wait for input, either: stdin stays open."""
     program = tmp_path / "bank.py"
     program.write_text(FAILING.format(error=error, options=options))
-    with subprocess.Popen([sys.executable, program], stdin=-1, stdout=-1, stderr=-1) as process:
+    with subprocess.Popen([warm_python(), program], stdin=-1, stdout=-1, stderr=-1) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         out, err = process.stdout.read(), process.stderr.read().decode()

@@ -19,6 +19,7 @@ from splice.server import results as results_made
 from splice.server.sampling import MAX_RETRIES, MAX_USES
 from splice.types import ImageContent, ModelPreferences, SamplingMessage, TextContent, Tool, ToolChoice
 from support.caller import ALL, Caller, accept, fixed, said
+from support.tables import rows
 from support.wire import JSON
 
 Handler = Callable[[Context], Awaitable[Any]]
@@ -520,7 +521,7 @@ WRONG: dict[str, tuple[Any, dict[str, Any], str]] = {
 
 
 @pytest.mark.requirement(361)
-@pytest.mark.parametrize("case", WRONG)
+@rows("case", WRONG)
 async def test_what_makes_no_sense_is_not_sent(case: str) -> None:
     messages, options, told = WRONG[case]
     raised: list[Exception] = []

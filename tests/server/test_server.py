@@ -8,6 +8,7 @@ import pytest
 from splice import Server
 from splice.protocol.wire import Icon, Implementation
 from splice.rules.seal import SealBroken
+from support.tables import rows
 
 
 def test_an_http_app_is_made_of_it() -> None:
@@ -58,7 +59,7 @@ SETTINGS: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "options", "kind", "told"), SETTINGS, ids=str)
+@rows(("name", "options", "kind", "told"), SETTINGS)
 def test_a_setting_that_makes_no_sense_is_refused_where_it_is_given(
     name: Any, options: dict[str, Any], kind: type[Exception], told: str
 ) -> None:

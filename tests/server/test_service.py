@@ -19,6 +19,7 @@ from splice.protocol.versions import VERSIONS
 from splice.rules.principal import Principal
 from splice.server.call import Answer, Call
 from support.caller import ALL, LEGACY, MODERN, Caller, Hand, text_of
+from support.tables import rows
 from support.wire import JSON, meta
 
 
@@ -42,8 +43,8 @@ ROWS = {name: row for name, (row, _) in example().service._served.items()}
 # Every method in every version.
 
 
-@pytest.mark.parametrize("version", VERSIONS)
-@pytest.mark.parametrize("method", [*ROWS, "no/such", "", "rpc.discover", "tools/List"])
+@rows("version", VERSIONS)
+@rows("method", [*ROWS, "no/such", "", "rpc.discover", "tools/List"])
 async def test_each_method_answers_in_the_versions_that_have_it(method: str, version: str) -> None:
     caller = await Caller(example(), version).open()
     row = ROWS.get(method)

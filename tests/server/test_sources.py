@@ -18,6 +18,7 @@ from splice.server import call
 from splice.server.call import Call
 from splice.server.sources import Filtered, Local, Prefixed
 from support.caller import LEGACY, MODERN, Caller
+from support.tables import rows
 from support.wire import JSON
 
 LISTS: list[tuple[str, str, Callable[[Server, str], None]]] = [
@@ -161,7 +162,7 @@ def renew(*numbers: int) -> Callable[[Server], None]:
     return change
 
 
-@pytest.mark.parametrize(
+@rows(
     ("change", "left"),
     [
         (remove(), "n4 n5 n6 n7 n8 n9"),

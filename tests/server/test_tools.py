@@ -23,6 +23,7 @@ from splice.protocol.versions import FACTS, VERSIONS
 from splice.protocol.wire import Icon
 from splice.schema.validate import validator
 from support.caller import LEGACY, MODERN, Caller, text_of
+from support.tables import rows
 from support.waiting import settle, until
 from support.wire import JSON
 
@@ -283,7 +284,7 @@ KINDS: list[tuple[Any, JSON, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "sent", "got"), KINDS, ids=lambda each: str(each)[:30])
+@rows(("kind", "sent", "got"), KINDS)
 async def test_arguments_arrive_as_they_are_annotated(kind: Any, sent: JSON, got: Any) -> None:
     received: list[Any] = []
 
@@ -312,8 +313,8 @@ BAD_ARGUMENTS: list[tuple[JSON, list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize("version", VERSIONS)
-@pytest.mark.parametrize(("arguments", "named"), BAD_ARGUMENTS, ids=str)
+@rows("version", VERSIONS)
+@rows(("arguments", "named"), BAD_ARGUMENTS)
 async def test_bad_arguments_are_told_shortly_with_path_value_and_expectation(
     version: str, arguments: JSON, named: list[str]
 ) -> None:
@@ -473,8 +474,8 @@ RESULTS: list[tuple[Any, Any, list[JSON], JSON]] = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "value", "content", "structured"), RESULTS, ids=lambda each: str(each)[:25])
-@pytest.mark.parametrize("version", MODERN)
+@rows(("kind", "value", "content", "structured"), RESULTS)
+@rows("version", MODERN)
 async def test_a_result_of_every_kind(kind: Any, value: Any, content: JSON, structured: JSON, version: str) -> None:
     async def tool() -> Any:
         return value

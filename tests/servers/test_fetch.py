@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import sys
 from typing import Any
 
 import pytest
@@ -11,6 +10,7 @@ from servers.recorded import Recorded, answered, assert_offers, calls, placed
 from servers.site import Answer, leads, site, text
 from splice import Client
 from splice.servers.fetch.server import AGENTS, make
+from support.warm import warm_python
 from transports.raw_http import Visit
 
 WORDS = " ".join(["word"] * 60)
@@ -219,7 +219,7 @@ async def test_a_proxy_of_the_settings_is_used() -> None:
 async def test_it_runs_by_its_command() -> None:
     """Over stdio, with what it needs loaded when it is needed."""
     async with site({"/x": b"<h1>Hello</h1>"}) as web:
-        command = [sys.executable, "-m", "splice.servers.fetch", "--allow-loopback"]
+        command = [warm_python(), "-m", "splice.servers.fetch", "--allow-loopback"]
         process = await asyncio.create_subprocess_exec(*command, "--print-config", stdout=asyncio.subprocess.PIPE)
         entry = json.loads((await process.communicate())[0])["mcpServers"]["fetch"]
         assert entry["args"] == ["-m", "splice.servers.fetch", "--allow-loopback"]

@@ -26,6 +26,7 @@ from splice.servers.fetch.markdown import CPU_SECONDS, main, to_markdown
 from splice.servers.fetch.parts import shown
 from splice.servers.fetch.robots import MAX_RULES
 from splice.servers.fetch.server import make
+from support.tables import rows
 from transports.raw_http import Visit
 
 INSIDE = (
@@ -273,7 +274,7 @@ def test_nothing_becomes_an_image() -> None:
 IMAGE = "![y](https://as.test/x)"
 
 
-@pytest.mark.parametrize(
+@rows(
     ("html", "expected"),
     [
         (f"<a href='/a){IMAGE}'>t</a>", "[t](https://as.test/a%29!%5By%5D%28https://as.test/x%29)"),

@@ -14,6 +14,7 @@ from splice.servers.memory.graph import Entity
 from splice.servers.memory.lines import read
 from splice.servers.memory.server import make
 from splice.servers.memory.store import REJECTED, Store
+from support.warm import warm_python
 
 PROGRAM = Path(__file__).with_name("remembering.py")
 KILLS = 6
@@ -55,7 +56,7 @@ async def test_twenty_calls_at_once_lose_nothing(tmp_path: Path) -> None:
 
 async def test_servers_in_processes_of_their_own_share_a_memory(tmp_path: Path) -> None:
     path = tmp_path / "m.jsonl"
-    target = StdioServer(sys.executable, "-m", "splice.servers.memory", "--file", str(path))
+    target = StdioServer(warm_python(), "-m", "splice.servers.memory", "--file", str(path))
     async with Client(target) as one, Client(target) as other:
         tasks = [
             client.call_tool(

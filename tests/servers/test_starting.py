@@ -16,6 +16,7 @@ from splice import Client, HTTPRefused, HTTPServer
 from splice.cli import main
 from splice.cli.serve import SERVERS
 from splice.servers.starting import FAILED, USAGE, Command
+from support.warm import warm_python
 
 
 def command(make: str = "servers.making:make") -> Command:
@@ -254,7 +255,7 @@ async def test_over_http_both_eras_are_served_and_foreign_hosts_are_not() -> Non
 
 def test_the_module_and_the_command_are_the_same(tmp_path: Path) -> None:
     for words in (["-m", "splice.servers.time"], ["-m", "splice.cli", "serve", "time"]):
-        line = [sys.executable, *words, "--local-timezone", "Mars/X"]
+        line = [warm_python(), *words, "--local-timezone", "Mars/X"]
         done = subprocess.run(line, capture_output=True, text=True, cwd=tmp_path, timeout=30, check=False)
         assert (done.returncode, done.stdout) == (USAGE, "")
         assert done.stderr.startswith("splice serve time: Invalid timezone")

@@ -19,13 +19,14 @@ from splice.stores.sqlite import SQLiteStore
 from stores.conftest import Clock
 from support import storing
 from support.storing import closing, increment
+from support.warm import warm_python
 
 PROCESSES = 4
 LIMIT_SECONDS = 50
 
 
 def start(path: Path, what: str, times: int) -> subprocess.Popen[str]:
-    command = [sys.executable, storing.__file__, str(path), what, str(times)]
+    command = [warm_python(), storing.__file__, str(path), what, str(times)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 

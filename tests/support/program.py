@@ -114,6 +114,9 @@ async def program(
         await running.ended()
         if process.stdin is not None:
             process.stdin.close()
+        if process.stdout is not None:  # a warm one that was killed closes it a moment later
+            async with asyncio.timeout(LIMIT_SECONDS):
+                await process.stdout.read()
 
 
 async def interrupted(server: Program, seconds: float) -> int:

@@ -5,12 +5,16 @@ Scenes (`support.scenes`) are functions that fill the board.
 
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from splice.host.asked import Answer, Json, Visit
+from splice.host.asked import Answer, Json, Trust, Visit
 from splice.host.board import Board
-from splice.host.items import Chat, Message, Question
+from splice.host.connecting.wire import Message as Sent
+from splice.host.items import Chat, Message, Question, Server
+from splice.host.looks import Look
+from splice.host.models.catalogue import Keyed
 from splice.types import PromptMessage, ReadResourceResult, Resource, ResourceContents, ResourceTemplate, TextContent
 
 
@@ -64,7 +68,7 @@ class Log:
         last = self.count if before is None else min(before - 1, self.count)
         made = (self.record(number) for number in range(last, 0, -1))
         found = (each for each in made if (not server or each.server == server) and (not kind or each.kind == kind))
-        asked = (each for each in found if not words or words in str(each.facts) or words in each.kind)
+        asked = (each for each in found if not words or words in msgspec.json.encode(each).decode())
         return [each for each, _ in zip(asked, range(count), strict=False)]
 
     def record(self, number: int) -> Record:
@@ -83,7 +87,15 @@ class Stage:
         self.told: list[Told] = []
         self.listings: dict[str, Listing] = {}
         self.texts: dict[str, str] = {}
+        self.contents: dict[str, list[ResourceContents]] = {}
         self.lines: dict[str, list[Line]] = {}
+        self.wire: dict[str, list[Sent]] = {}
+        self.withdrawn = ""
+        """Why questions went that are gone; empty: they were answered in the browser."""
+        self.others: list[Look] = []
+        """What other hosts on this computer have."""
+        self.previewed: list[PromptMessage] = []
+        """What filled in prompts say before what is made of their arguments."""
         self.values: dict[str, list[str]] = {}
         """What completion offers for an argument, by its name."""
 
@@ -124,7 +136,7 @@ class Stage:
         return ""
 
     def ended(self, question: str) -> str:
-        return "" if self.board.get(question, Question) else "web"
+        return "" if self.board.get(question, Question) else self.withdrawn or "web"
 
     async def visit(self, question: str) -> None:
         self._tell("visit", question=question)
@@ -144,6 +156,10 @@ class Stage:
 
     async def open_chat(self, id: str) -> None:
         self._tell("open_chat", id=id)
+
+    async def branch(self, turn: int, again: bool = False) -> str:
+        self._tell("branch", turn=turn, again=again)
+        return "chat:2"
 
     async def rename_chat(self, id: str, title: str) -> None:
         self._tell("rename_chat", id=id, title=title)
@@ -171,11 +187,41 @@ class Stage:
     async def add_server(self, name: str, entry: Json) -> None:
         self._tell("add_server", name=name, entry=entry)
 
+    async def reload(self) -> str:
+        self._tell("reload")
+        return "The files of servers are as they were."
+
+    def look_at(self, name: str) -> Look:
+        item = self.board.get(f"server:{name}", Server)
+        assert item is not None
+        return Look(name=name, asked=self.command(item.runs, item.source), scope="project", is_trusted=True)
+
+    def review_server(self, name: str, entry: Any) -> Look:
+        self._tell("review_server", name=name, entry=entry)
+        words = [entry["url"]] if "url" in entry else [entry["command"], *entry.get("args", [])]
+        return Look(name=name, asked=self.command(" ".join(words), "~/.config/splice/mcp.json"), scope="user")
+
+    def command(self, runs: str, source: str) -> Trust:
+        """Make what a person looks at."""
+        return Trust(runs, runs.split(), source, "/home/you/trips", ["TRAVEL_KEY"], fingerprint="7f3a91c2e05b4d18" * 4)
+
+    async def withdraw_trust(self, name: str) -> None:
+        self._tell("withdraw_trust", name=name)
+
+    async def importable(self) -> list[Look]:
+        return self.others
+
+    async def import_server(self, host: str, name: str, fingerprint: str) -> None:
+        self._tell("import_server", host=host, name=name, fingerprint=fingerprint)
+
     async def remove_server(self, name: str) -> None:
         self._tell("remove_server", name=name)
 
     def output(self, server: str, after: int = 0) -> list[Line]:
         return [each for each in self.lines.get(server, []) if each.number > after]
+
+    def messages(self, server: str, after: int = 0) -> list[Sent]:
+        return [each for each in self.wire.get(server, []) if each.number > after]
 
     def switch_tool(self, id: str, on: bool) -> None:
         self._tell("switch_tool", id=id, on=on)
@@ -190,7 +236,8 @@ class Stage:
 
     async def read(self, server: str, uri: str) -> ReadResourceResult:
         self._tell("read", server=server, uri=uri)
-        return ReadResourceResult(contents=[ResourceContents(uri=uri, text=self.texts.get(uri, "a text"))])
+        text = ResourceContents(uri=uri, text=self.texts.get(uri, "a text"))
+        return ReadResourceResult(contents=self.contents.get(uri, [text]))
 
     async def complete(self, server: str, ref: Json, name: str, value: str, known: dict[str, str]) -> list[str]:
         self._tell("complete", server=server, ref=ref, name=name, value=value, known=dict(known))
@@ -208,7 +255,7 @@ class Stage:
     async def preview(self, server: str, prompt: str, arguments: dict[str, str]) -> list[PromptMessage]:
         self._tell("preview", server=server, prompt=prompt, arguments=dict(arguments))
         said = ", ".join(f"{name} {value}" for name, value in arguments.items())
-        return [PromptMessage(role="user", content=TextContent(text=f"Plan it: {said}"))]
+        return [*self.previewed, PromptMessage(role="user", content=TextContent(text=f"Plan it: {said}"))]
 
     # Permissions, roots, models, settings.
 
@@ -232,9 +279,26 @@ class Stage:
     async def choose_model(self, id: str) -> None:
         self._tell("choose_model", id=id)
 
+    def model_keys(self) -> list[Keyed]:
+        return [
+            Keyed("openai", "OpenAI", "OPENAI_API_KEY", False, "api.openai.com", ""),
+            Keyed(
+                "anthropic",
+                "Anthropic",
+                "ANTHROPIC_API_KEY",
+                True,
+                "api.anthropic.com",
+                "pip install 'splice[anthropic]'",
+            ),
+        ]
+
     async def find_models(self) -> int:
         self._tell("find_models")
         return 0
+
+    async def delete_log(self) -> int:
+        self._tell("delete_log")
+        return 2
 
     async def set(self, name: str, value: Json) -> None:
         self._tell("set", name=name, value=value)

@@ -181,7 +181,8 @@ def run(job: Job) -> None:
     sys.path[:0] = [each for each in os.environ.get("PYTHONPATH", "").split(os.pathsep) if each]
     at_once = bool(os.environ.get("PYTHONUNBUFFERED"))
     sys.stdin = io.TextIOWrapper(os.fdopen(0, "rb"), "utf-8")
-    sys.stdout = io.TextIOWrapper(os.fdopen(1, "wb", 0 if at_once else -1), "utf-8", write_through=at_once)
+    out = os.fdopen(1, "wb", 0 if at_once else -1)
+    sys.stdout = io.TextIOWrapper(out, "utf-8", line_buffering=out.isatty(), write_through=at_once)
     sys.stderr = io.TextIOWrapper(os.fdopen(2, "wb", 0), "utf-8", "backslashreplace", write_through=True)
     first, *rest = job.words
     if first == "-m":

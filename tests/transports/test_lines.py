@@ -14,6 +14,7 @@ from splice.transports.base import Outgoing
 from splice.transports.channel import ChannelExchange
 from splice.transports.lines import GATHER_BYTES, Gather
 from support.peers import LinePeer
+from support.tables import rows
 from support.waiting import settle
 from support.wire import JSON, answer, ask, cancel, code_of, line, modern, note
 
@@ -53,7 +54,7 @@ BAD_LINES: dict[str, tuple[bytes, int, JSON]] = {
 }
 
 
-@pytest.mark.parametrize("name", BAD_LINES)
+@rows("name", BAD_LINES)
 async def test_a_bad_line_gets_one_error_and_the_next_message_works(name: str) -> None:
     bad, code, id = BAD_LINES[name]
     peer = LinePeer()

@@ -5,7 +5,9 @@ import json
 import time
 import warnings
 from base64 import urlsafe_b64encode
+from collections.abc import Callable
 from datetime import timedelta
+from functools import cache
 from typing import Any
 
 import pytest
@@ -17,13 +19,18 @@ from splice.auth.guard import jwts, remembered
 from splice.auth.guard.jwts import JWTVerifier
 from splice.auth.guard.published import GivenKeys
 from splice.rules.principal import Principal
+from support.tables import rows
 
 ISSUER, AUDIENCE = "https://login.example", "https://shop.example/mcp"
 KEY = ECKey.generate_key("P-256", {"kid": "one", "use": "sig"})
 OTHER = ECKey.generate_key("P-256", {"kid": "one"})
-RSA = RSAKey.generate_key(2048, {"kid": "rsa"})
 WEAK = {"kty": "RSA", "kid": "weak", "n": urlsafe_b64encode(b"\xff" * 128).rstrip(b"=").decode(), "e": "AQAB"}
 ED = OKPKey.generate_key("Ed25519", {"kid": "ed"})
+
+
+@cache
+def rsa() -> RSAKey:
+    return RSAKey.generate_key(2048, {"kid": "rsa"})
 
 
 def public(*keys: Any) -> dict[str, Any]:
@@ -60,12 +67,13 @@ async def test_a_good_token_tells_who_calls_for_whom_and_what_is_allowed() -> No
 
 
 @pytest.mark.parametrize(
-    ("key", "algorithm"),
-    [(RSA, "RS256"), (RSA, "PS512"), (KEY, "ES256"), (ED, "Ed25519"), (ED, "EdDSA")],
+    ("made", "algorithm"),
+    [(rsa, "RS256"), (rsa, "PS512"), (lambda: KEY, "ES256"), (lambda: ED, "Ed25519"), (lambda: ED, "EdDSA")],
     ids=["RS256", "PS512", "ES256", "Ed25519", "EdDSA"],
 )
-async def test_keys_of_every_kind(key: Any, algorithm: str) -> None:
-    assert await verifier(KEY, RSA, ED).verify(token(key, algorithm)) is not None
+async def test_keys_of_every_kind(made: Callable[[], Any], algorithm: str) -> None:
+    key = made()
+    assert await verifier(KEY, rsa(), ED).verify(token(key, algorithm)) is not None
     pem = key.as_pem(private=False)
     for given in (key.as_dict(private=False), pem, pem.decode(), json.dumps(public(key)), [pem]):
         assert await JWTVerifier(ISSUER, AUDIENCE, keys=given).verify(token(key, algorithm)) is not None
@@ -174,10 +182,10 @@ async def test_a_token_may_leave_open_what_it_is(kind: Any) -> None:
 
 
 async def test_only_the_algorithms_that_are_wanted() -> None:
-    assert await verifier(RSA, algorithms=["PS256"]).verify(token(RSA, "RS256")) is None
-    assert await verifier(RSA, algorithms=["PS256"]).verify(token(RSA, "PS256")) is not None
-    told = RSAKey.import_key({**RSA.as_dict(private=True), "alg": "PS256"})
-    assert await verifier(told).verify(token(RSA, "RS256")) is None
+    assert await verifier(rsa(), algorithms=["PS256"]).verify(token(rsa(), "RS256")) is None
+    assert await verifier(rsa(), algorithms=["PS256"]).verify(token(rsa(), "PS256")) is not None
+    told = RSAKey.import_key({**rsa().as_dict(private=True), "alg": "PS256"})
+    assert await verifier(told).verify(token(rsa(), "RS256")) is None
 
 
 @pytest.mark.parametrize(
@@ -234,7 +242,7 @@ def test_only_so_many_tokens_are_remembered() -> None:
     assert [kept.get(name) is not None for name in ("a", "b", "c")] == [False, True, True]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("arguments", "told"),
     [
         ({"audience": ""}, "an audience"),

@@ -7,6 +7,7 @@ import pytest
 
 from splice.auth.guard.keys import APIKeys, StaticTokens
 from splice.rules.principal import Principal
+from support.tables import rows
 
 TOKEN = "a-token-of-some-length"
 
@@ -57,8 +58,8 @@ def test_somebody_is_to_be_let_in(make: Any) -> None:
         make({})
 
 
-@pytest.mark.parametrize("make", [StaticTokens, APIKeys])
-@pytest.mark.parametrize("wrong", ["abc", [TOKEN], {TOKEN}, {TOKEN: 5}, {TOKEN.encode(): "ada"}, None])
+@rows("make", [StaticTokens, APIKeys])
+@rows("wrong", ["abc", [TOKEN], {TOKEN}, {TOKEN: 5}, {TOKEN.encode(): "ada"}, None])
 def test_what_is_no_mapping_is_explained(make: Any, wrong: Any) -> None:
     with pytest.raises(TypeError, match="takes a dict from text") as raised:
         make(wrong)

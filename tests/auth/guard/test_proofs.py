@@ -12,6 +12,7 @@ from splice.auth.guard.guard import Auth
 from splice.auth.guard.proofs import Proofs
 from splice.auth.login.dpop import DPoPKey
 from splice.rules.principal import Principal
+from support.tables import rows
 
 URL, TOKEN = "http://localhost:8000/mcp", "bound-token"
 KEY, OTHER = DPoPKey.make(), DPoPKey.make()
@@ -60,7 +61,7 @@ BAD: dict[str, Callable[[], str | None]] = {
 }
 
 
-@pytest.mark.parametrize("name", BAD)
+@rows("name", BAD)
 async def test_what_proves_nothing_lets_nobody_in(name: str) -> None:
     assert await status(guest(), BAD[name]()) == 401
 

@@ -6,6 +6,7 @@ import secrets
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import cache
 from typing import Any
 from urllib.parse import parse_qsl, unquote_plus, urlencode, urlsplit
 
@@ -17,7 +18,11 @@ from transports.raw_http import RawServer, Visit, raw_server
 
 CLIENT_ID = "proxy/1"
 CLIENT_SECRET = "up stream+s3cr3t"
-RSA = RSAKey.generate_key(2048, parameters={"kid": "r1", "use": "sig"})
+
+
+@cache
+def rsa() -> RSAKey:
+    return RSAKey.generate_key(2048, parameters={"kid": "r1", "use": "sig"})
 
 
 class Identities:
@@ -26,9 +31,9 @@ class Identities:
     def __init__(self) -> None:
         self.server: RawServer
         self.issuer = ""
-        self.signing: Any = RSA
+        self.signing: Any = rsa()
         self.algorithm = "RS256"
-        self.published: list[dict[str, Any]] = [RSA.as_dict(private=False)]
+        self.published: list[dict[str, Any]] = [rsa().as_dict(private=False)]
         self.claims: dict[str, Any] = {}
         """Claims of ID tokens other than the right ones; None leaves one out."""
         self.metadata: dict[str, Any] = {}

@@ -15,6 +15,7 @@ from splice.auth.issuer.store import Records
 from splice.auth.login.steps import HTTP, HTTPReply
 from splice.stores.base import Conflict, StoreError
 from splice.stores.memory import MemoryStore
+from support.tables import rows
 
 DOCUMENT = "https://app.example/client.json"
 METADATA = {"client_id": DOCUMENT, "client_name": "App", "redirect_uris": ["https://app.example/back"]}
@@ -36,7 +37,7 @@ class Web:
 
 
 @pytest.mark.requirement(492)
-@pytest.mark.parametrize(
+@rows(
     ("registered", "asked", "is_fit"),
     [
         ("https://a.example/x", "https://a.example/x", True),
@@ -66,7 +67,7 @@ def test_redirect_uris_are_compared_as_strings_but_for_ports_of_this_machine(
 
 
 @pytest.mark.requirement(489)
-@pytest.mark.parametrize(
+@rows(
     "uri",
     [
         "http://app.example/back",

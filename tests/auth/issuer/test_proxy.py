@@ -25,6 +25,7 @@ from splice.auth.login.code import OAuth
 from splice.auth.login.discovery import Needed
 from splice.auth.login.kept import Kept
 from splice.auth.login.steps import HTTP, Browse, HTTPReply, Redirect
+from support.tables import rows
 
 ISSUER = "https://proxy.test"
 RESOURCE = "https://mcp.test/mcp"
@@ -382,7 +383,7 @@ async def test_what_a_client_may_not_ask(other: dict[str, str | None], error: st
 
 
 @pytest.mark.requirement(492, 497, 528)
-@pytest.mark.parametrize(
+@rows(
     "redirect_uri",
     [
         *(

@@ -16,6 +16,7 @@ from splice.auth.errors import AuthorizationFailed
 from splice.auth.login import callback
 from splice.auth.login.callback import Callback, check_openable, open_browser, show_code
 from splice.auth.login.steps import Browse, Redirect, Show
+from support.tables import rows
 
 STATE = "st4te"
 
@@ -179,7 +180,7 @@ def test_a_port_that_is_taken() -> None:
 
 
 @pytest.mark.requirement(505)
-@pytest.mark.parametrize(
+@rows(
     "url",
     [
         "http://as.example/authorize",

@@ -11,6 +11,7 @@ from splice.auth.login.challenges import (
     answerable,
     challenges_of,
 )
+from support.tables import rows
 
 
 @pytest.mark.requirement(455)
@@ -25,7 +26,7 @@ def test_what_a_server_says_with_a_401() -> None:
     assert challenge.error is None
 
 
-@pytest.mark.parametrize(
+@rows(
     ("value", "expected"),
     [
         ("", []),

@@ -14,6 +14,7 @@ from splice.auth.login.kept import Kept
 from splice.auth.login.steps import Browse
 from support.authority import AS, BACK, BASE, URL, Authority, World
 from support.flows import reply
+from support.tables import rows
 
 PRM = f"{BASE}/.well-known/oauth-protected-resource/mcp"
 ROGUE = "https://rogue.example.com"
@@ -405,7 +406,7 @@ def test_nothing_of_another_issuer_is_kept() -> None:
 
 
 @pytest.mark.requirement(459)
-@pytest.mark.parametrize(
+@rows(
     ("options", "error", "words"),
     [
         ({"client_secret": "s3cret"}, ValueError, "client_id="),

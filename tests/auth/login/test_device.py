@@ -12,6 +12,7 @@ from splice.auth.login.kept import Grant, Kept, Registration
 from splice.auth.login.steps import HTTP, HTTPReply, Show, Wait
 from splice.errors import ConnectionClosed
 from support.flows import Web, form, jwt, reply
+from support.tables import rows
 
 MCP, AS, NOW = "https://mcp.example/mcp", "https://as.example", 1_800_000_000.0
 DEVICE, TOKEN, PAGE = f"{AS}/device", f"{AS}/token", "https://as.example/enter"
@@ -161,7 +162,7 @@ def test_a_final_answer_is_final(answer: HTTPReply, why: str, code: str | None) 
     assert "d3vice" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("codes", "why"),
     [
         (HTTPReply(200), "no device_code"),

@@ -10,6 +10,7 @@ from splice.auth.login.discovery import Found, discover
 from splice.auth.login.steps import HTTPReply
 from splice.errors import ConnectionClosed
 from support.flows import Web, reply
+from support.tables import rows
 
 URL = "https://mcp.example.com/tools/mcp"
 ORIGIN = "https://mcp.example.com"
@@ -118,7 +119,7 @@ def test_a_server_that_no_token_may_be_sent_to(url: str) -> None:
 
 
 @pytest.mark.requirement(476)
-@pytest.mark.parametrize(
+@rows(
     ("resource", "fits"),
     [
         (URL, True),
@@ -203,7 +204,7 @@ def test_all_places_for_the_metadata_of_an_issuer_in_their_order(issuer: str, pl
 
 
 @pytest.mark.requirement(457, 489, 490, 505)
-@pytest.mark.parametrize(
+@rows(
     ("change", "why"),
     [
         ({"issuer": "https://attacker.example.com"}, "attacker"),

@@ -3,6 +3,8 @@
 import hashlib
 import json
 from base64 import urlsafe_b64encode
+from collections.abc import Callable
+from functools import cache
 
 import pytest
 from joserfc import jwk
@@ -14,7 +16,13 @@ from splice.auth.login.signing import ALGORITHMS, SigningKey
 from support.flows import jwt
 
 NOW = 1_800_000_000.7
-RSA = SigningKey.make("RS256")
+
+
+@cache
+def rsa() -> SigningKey:
+    return SigningKey.make("RS256")
+
+
 ROW = [name for name in ALGORITHMS if not name.startswith(("RS", "PS"))]
 
 
@@ -82,25 +90,25 @@ def test_only_algorithms_with_a_private_key_are_known(algorithm: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "algorithm"),
+    ("made", "algorithm"),
     [
-        (SigningKey.make("ES256"), "ES384"),
-        (SigningKey.make("Ed25519"), "ES256"),
-        (RSA, "ES256"),
-        (SigningKey.make(), "RS256"),
+        (lambda: SigningKey.make("ES256"), "ES384"),
+        (lambda: SigningKey.make("Ed25519"), "ES256"),
+        (rsa, "ES256"),
+        (SigningKey.make, "RS256"),
     ],
     ids=["curve", "okp-for-ec", "rsa-for-ec", "ec-for-rsa"],
 )
-def test_a_key_must_suit_its_algorithm(key: SigningKey, algorithm: str) -> None:
-    pem = key._key.as_pem(private=True)
+def test_a_key_must_suit_its_algorithm(made: Callable[[], SigningKey], algorithm: str) -> None:
+    pem = made()._key.as_pem(private=True)
     with pytest.raises(ValueError, match=f"not one for {algorithm}, which needs"):
         SigningKey.read(pem, algorithm)
 
 
 @pytest.mark.parametrize("algorithm", ["RS256", "PS384"])
 def test_an_rsa_key_signs_by_each_of_its_algorithms(algorithm: str) -> None:
-    key = SigningKey.read(RSA._key.as_pem(private=True).decode(), algorithm)
-    assert jose.decode(key.sign({}, {"a": 1}), RSA._key, algorithms=[algorithm]).claims == {"a": 1}
+    key = SigningKey.read(rsa()._key.as_pem(private=True).decode(), algorithm)
+    assert jose.decode(key.sign({}, {"a": 1}), rsa()._key, algorithms=[algorithm]).claims == {"a": 1}
 
 
 @pytest.mark.filterwarnings("ignore:Key size")

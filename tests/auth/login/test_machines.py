@@ -19,6 +19,7 @@ from splice.auth.login.signing import SigningKey
 from splice.auth.login.steps import HTTP, Flow, HTTPReply, Step, Supply
 from splice.auth.login.supplies import supplied
 from support.flows import Web, form, jwt, reply
+from support.tables import rows
 
 MCP, AS, NOW = "https://mcp.example/mcp", "https://as.example", 1_800_000_000.0
 ROGUE = "https://rogue.example"
@@ -240,8 +241,8 @@ def test_an_assertion_is_read_from_a_file(tmp_path: Path) -> None:
     assert (sent["assertion"], sent["scope"]) == ("from-the-file", "a b")
 
 
-@pytest.mark.parametrize("code", ["invalid_grant", "invalid_client", "unsupported_grant_type", "use_dpop_nonce"])
-@pytest.mark.parametrize("status", [400, 401, 503])
+@rows("code", ["invalid_grant", "invalid_client", "unsupported_grant_type", "use_dpop_nonce"])
+@rows("status", [400, 401, 503])
 def test_a_refused_assertion_is_not_tried_again(status: int, code: str) -> None:
     web = Sites([reply(status, {"dpop-nonce": "n"}, error=code, error_description="the-assertion expired")])
     with pytest.raises(AuthorizationFailed, match="expired") as caught:
@@ -381,7 +382,7 @@ def test_what_stays_forbidden_is_not_asked_for_again(policy: Policy, request_: N
     assert web.sent(TOKEN) == []
 
 
-@pytest.mark.parametrize(
+@rows(
     ("make", "error", "why"),
     [
         (lambda: ClientCredentials("me"), TypeError, "takes client_secret= or private_key="),

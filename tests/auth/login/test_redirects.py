@@ -6,6 +6,7 @@ from splice.auth.errors import AuthorizationFailed
 from splice.auth.login.discovery import Found, ServerMetadata
 from splice.auth.login.redirects import code_of
 from splice.auth.login.steps import Redirect
+from support.tables import rows
 
 ISSUER = "https://auth.example.com"
 STATE = "the-state"
@@ -36,7 +37,7 @@ def test_a_code_is_taken(announces: bool, redirect: Redirect) -> None:
 
 
 @pytest.mark.requirement(472, 474)
-@pytest.mark.parametrize(
+@rows(
     "iss",
     [
         "https://evil.example.com",
@@ -48,8 +49,8 @@ def test_a_code_is_taken(announces: bool, redirect: Redirect) -> None:
         "",
     ],
 )
-@pytest.mark.parametrize("announces", [True, False])
-@pytest.mark.parametrize("answer", [[CODE], [("error", "access_denied"), ("error_description", "call 555-1234")]])
+@rows("announces", [True, False])
+@rows("answer", [[CODE], [("error", "access_denied"), ("error_description", "call 555-1234")]])
 def test_the_answer_of_another_server_is_not_used_or_shown(iss: str, announces: bool, answer: Redirect) -> None:
     error = refuse([*answer, OURS, ("iss", iss)], announces=announces)
 

@@ -11,6 +11,7 @@ from splice.auth.login.kept import Kept, Registration
 from splice.auth.login.registration import Identity, pinned_issuer, register
 from splice.auth.login.steps import HTTPReply
 from support.flows import Driver, reply
+from support.tables import rows
 
 AS = "https://auth.example.com"
 BACK = "http://127.0.0.1:49152/callback"
@@ -114,7 +115,7 @@ def test_what_the_server_says_replaces_what_was_asked_for(
     assert "'s'" not in repr(registration)
 
 
-@pytest.mark.parametrize(
+@rows(
     "answer",
     [
         reply(201),

@@ -16,6 +16,7 @@ from splice.auth.login.signing import SigningKey
 from splice.auth.login.steps import HTTP, HTTPReply
 from splice.errors import ConnectionClosed
 from support.flows import Driver, form, jwt, reply
+from support.tables import rows
 
 ISSUER, URL, NOW = "https://as.example", "https://as.example/token", 1_800_000_000.0
 METADATA = ServerMetadata(issuer=ISSUER, token_endpoint=URL)
@@ -124,7 +125,7 @@ def test_a_server_without_a_token_endpoint_issues_none() -> None:
         Driver().run(tokens.request_token(bare, PUBLIC, {}, resource=None, asked=(), now=NOW))
 
 
-@pytest.mark.parametrize(
+@rows(
     ("members", "expected"),
     [
         ({}, {}),
@@ -162,7 +163,7 @@ def test_an_answer_without_a_type_is_a_bearer_token() -> None:
     assert ask(Driver(reply(access_token="abc"))).token_type == "Bearer"
 
 
-@pytest.mark.parametrize(
+@rows(
     ("answer", "why"),
     [
         (reply(token_type="Bearer"), "has no access_token"),

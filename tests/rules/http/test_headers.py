@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from splice import HTTPServer
 from splice.rules.http.headers import EVENT_STREAM, JSON, Headers, accepts, decode_header, encode_header, is_json
+from support.tables import rows
 
 
 def test_headers_are_a_mapping() -> None:
@@ -63,7 +64,7 @@ def test_a_tab_within_a_value_is_legal() -> None:
     assert decode_header("a\tb") == "a\tb"
 
 
-@pytest.mark.parametrize(
+@rows(
     ("value", "expected"),
     [
         (b"application/json", True),

@@ -17,6 +17,7 @@ from splice.rules.http.headers import (
     param_headers,
     standard_headers,
 )
+from support.tables import rows
 
 
 def headers(values: dict[str, str]) -> Headers:
@@ -112,7 +113,7 @@ def test_marked_properties_are_found_at_any_depth() -> None:
     assert header_parameters({"properties": {"a": True}}) == {}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("bad", "rule"),
     [
         (schema(a=marked("")), "empty"),
@@ -184,8 +185,8 @@ def test_many_marked_properties_are_read_in_one_pass() -> None:
     assert len(found) == MANY
 
 
-@pytest.mark.parametrize("odd", [5, "text", True, None, [5], [[{}]], {"a": 5}, {"a": [None]}, ["#"]])
-@pytest.mark.parametrize("keyword", ["allOf", "items", "properties", "$defs", "dependencies", "if", "$ref", "type"])
+@rows("odd", [5, "text", True, None, [5], [[{}]], {"a": 5}, {"a": [None]}, ["#"]])
+@rows("keyword", ["allOf", "items", "properties", "$defs", "dependencies", "if", "$ref", "type"])
 def test_no_shape_is_trusted(keyword: str, odd: Any) -> None:
     assert header_parameters({keyword: odd}) == {}
     assert header_parameters(schema(a=marked("A")) | {"allOf": [{keyword: odd}]}) == {("a",): "A"}
@@ -238,7 +239,7 @@ def test_mirrored_arguments_pass(argument: dict[str, Any], header: dict[str, str
     check_param_headers(DESIGNATED, argument, headers(header))
 
 
-@pytest.mark.parametrize(
+@rows(
     ("argument", "header"),
     [
         ({"limit": 2**60}, {"Mcp-Param-Limit": str(2**60)}),

@@ -5,9 +5,10 @@ import pytest
 from splice.errors import HeaderMismatch
 from splice.rules.http.headers import Headers
 from splice.rules.http.origins import Origins, Refusal, is_loopback, parse_authority, status_of
+from support.tables import rows
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "expected"),
     [
         ("localhost", ("localhost", None)),
@@ -45,7 +46,7 @@ FOREIGN = [
 ]
 
 
-@pytest.mark.parametrize("host", FOREIGN)
+@rows("host", FOREIGN)
 def test_everything_else_is_foreign_by_default(host: str) -> None:
     origins = Origins()
     assert not origins.welcomes_host(host.encode("latin-1"))

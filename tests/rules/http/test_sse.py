@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from splice.errors import RemoteProtocolError
 from splice.rules.http.sse import KEEP_ALIVE, Decoder, Event, encode_event
+from support.tables import rows
 
 
 def events(*pieces: bytes, limit: int = 1000) -> list[Event]:
@@ -15,7 +16,7 @@ def events(*pieces: bytes, limit: int = 1000) -> list[Event]:
     return [event for piece in pieces for event in decoder.feed(piece)]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("stream", "expected"),
     [
         (b"data: a\n\n", [Event(b"a")]),

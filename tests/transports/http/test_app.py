@@ -14,6 +14,7 @@ from splice.rules.principal import Principal
 from splice.transports.base import Exchange, Sender
 from splice.transports.http import visits
 from splice.transports.http.app import HTTPApp, RequestExchange
+from support.tables import rows
 from support.waiting import until
 from transports.asgi import LEGACY, META, MODERN, Browser, FakeService, Gate, call, modern, nothing_runs_on, within
 
@@ -28,8 +29,8 @@ def endpoint(**options: Any) -> tuple[FakeService, Browser]:
 # Who may call.
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize(
+@rows("method", METHODS)
+@rows(
     "foreign",
     [
         {"host": "evil.example.com", "origin": "http://evil.example.com"},
@@ -123,7 +124,7 @@ async def test_a_modern_client_only_posts(method: str) -> None:
     assert answer.headers["allow"] == "POST"
 
 
-@pytest.mark.parametrize(
+@rows(
     ("body", "code"),
     [
         (b"", -32700),
@@ -141,7 +142,7 @@ async def test_a_modern_client_only_posts(method: str) -> None:
         (b'{"jsonrpc":"2.0","id":1}', -32600),
     ],
 )
-@pytest.mark.parametrize("version", [MODERN, LEGACY, None])
+@rows("version", [MODERN, LEGACY, None])
 async def test_bad_bodies_are_answered(body: bytes, code: int, version: str | None) -> None:
     service, browser = endpoint()
     if version == LEGACY:
@@ -312,7 +313,7 @@ def without(key: str) -> dict[str, Any]:
 VERSION, CAPABILITIES = "protocolVersion", "clientCapabilities"
 
 
-@pytest.mark.parametrize(
+@rows(
     ("meta", "headers", "code", "says"),
     [
         (None, {}, -32602, VERSION),

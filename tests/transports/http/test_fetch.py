@@ -22,6 +22,7 @@ from yarl import URL
 from splice.errors import ConnectFailed, ConnectionClosed, HTTPRefused, RemoteProtocolError
 from splice.transports.http import fetch
 from splice.transports.http.fetch import Endpoint, within_origin
+from support.tables import rows
 from transports.certificates import make_certificates
 from transports.raw_http import Handler, RawServer, Visit, raw_server, until
 
@@ -36,7 +37,7 @@ async def endpoint_of(server: RawServer, headers: dict[str, str] | None = None) 
         await endpoint.close()
 
 
-@pytest.mark.parametrize(
+@rows(
     ("location", "target"),
     [
         ("/other", "http://h:1/other"),

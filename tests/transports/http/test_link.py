@@ -16,6 +16,7 @@ from splice.rules.http.headers import param_headers
 from splice.transports.base import Outgoing
 from splice.transports.http import fetch
 from splice.transports.http.link import HTTPLink
+from support.tables import rows
 from support.wire import JSON
 from transports.http.linking import Heard, Listener, exchange, linked, result
 from transports.raw_http import Handler, Visit, raw_server, until
@@ -118,8 +119,8 @@ async def test_an_error_response_counts_whatever_the_status(status: int, body: b
         assert response.error.code == -32020
 
 
-@pytest.mark.parametrize("status", [400, 401, 403, 404, 418, 500, 503])
-@pytest.mark.parametrize("body", [b"", b"no", b"\xff", b'{"error": 1}', b"[" * 10_000])
+@rows("status", [400, 401, 403, 404, 418, 500, 503])
+@rows("body", [b"", b"no", b"\xff", b'{"error": 1}', b"[" * 10_000])
 async def test_a_status_without_a_response(status: int, body: bytes) -> None:
     async with linked(lambda visit: visit.reply(status, body)) as (link, _):
         with pytest.raises(HTTPRefused, match=f"HTTP {status}") as caught:
@@ -581,7 +582,7 @@ async def test_a_refused_post_may_mean_a_server_of_the_transport_before(status: 
 # What is sent again.
 
 
-@pytest.mark.parametrize("method", [*sorted(REPEATABLE), "tools/call", "logging/setLevel", "m"])
+@rows("method", [*sorted(REPEATABLE), "tools/call", "logging/setLevel", "m"])
 async def test_only_what_changes_nothing_is_sent_again_on_a_dead_connection(method: str) -> None:
     known: set[int] = set()
 

@@ -10,6 +10,7 @@ from splice.errors import ConnectionClosed, HTTPRefused, RemoteProtocolError, Re
 from splice.protocol.jsonrpc import Notification, Request, Response, Success, raw
 from splice.protocol.versions import FACTS, HANDSHAKE_VERSIONS, LATEST_HANDSHAKE, LATEST_MODERN, V2025_03_26, Facts
 from splice.transports.http import client_session
+from support.tables import rows
 from support.wire import JSON
 from transports.http.linking import Heard, Listener, SessionServer, exchange, handshake, linked, result
 from transports.raw_http import Visit, until
@@ -536,8 +537,8 @@ async def test_batches(shape: str, streamed: bool) -> None:
         await until(lambda: len([visit for visit in server.visits if "error" in (visit.message or {})]) == questions)
 
 
-@pytest.mark.parametrize("streamed", [True, False])
-@pytest.mark.parametrize(
+@rows("streamed", [True, False])
+@rows(
     "body",
     [[], [note(1)], [response(77)], [note(number) for number in range(100)] + [response(1)], [[response(1)]], [None]],
     ids=["empty", "only notes", "only a foreign response", "over 100", "nested", "null"],

@@ -44,15 +44,9 @@ class Stage:
 async def served(*, ours: bool, **options: Any) -> AsyncIterator[Stage]:
     service = FakeService()
     app = HTTPApp(service, **options)
-    config = uvicorn.Config(
-        app,
-        http=listener._Protocol if ours else "httptools",
-        loop="none",
-        lifespan="off",
-        log_config=None,
-        timeout_graceful_shutdown=2,
-    )
-    server = listener._Listener(config) if ours else uvicorn.Server(config)
+    theirs = uvicorn.Config(app, http="httptools", loop="none", lifespan="off", log_config=None)
+    server = listener.Listener(app) if ours else uvicorn.Server(theirs)
+    server.config.timeout_graceful_shutdown = 2
     with socket.create_server(("127.0.0.1", 0)) as listening:
         task = asyncio.create_task(server.serve(sockets=[listening]))
         stage = Stage(service, app, server, listening.getsockname()[1])
@@ -512,7 +506,7 @@ class Served:
                 body, headers = modern("echo")
                 self.paths.append((await Browser(server.config.app).post(body, headers, path=path)).status)
 
-        monkeypatch.setattr(listener._Listener, "serve", serve)
+        monkeypatch.setattr(listener.Listener, "serve", serve)
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ import pytest
 from splice.protocol.versions import LATEST_HANDSHAKE
 from support.program import interrupted, program
 from support.waiting import LIMIT_SECONDS
+from support.warm import warm_python
 from support.wire import initialize
 from transports.asgi import META, MODERN, modern, within
 from transports.peer import Peer
@@ -22,9 +23,11 @@ SERVER = Path(__file__).parents[2] / "support" / "http_server.py"
 
 
 @asynccontextmanager
-async def serving(*arguments: str, path: Path | str = SERVER, options: tuple[str, ...] = ()) -> AsyncIterator[Any]:
+async def serving(
+    *arguments: str, path: Path | str = SERVER, options: tuple[str, ...] = (), python: str = sys.executable
+) -> AsyncIterator[Any]:
     """Run a server for the length of the block; the process and its port."""
-    async with program(path, *arguments, options=options) as process:
+    async with program(path, *arguments, options=options, python=python) as process:
         await process.said("http://127.0.0.1:")
         await process.said("\n")
         found = re.search(rb"http://127.0.0.1:(\d+)", process.errors)
@@ -102,7 +105,7 @@ async def test_a_second_ctrl_c_ends_it_at_once() -> None:
 async def test_it_listens_on_this_machine_alone(path: Any, arguments: Any, options: Any) -> None:
     if sys.platform != "linux":
         pytest.skip("elsewhere 127.0.0.2 is no address of this machine")
-    async with serving(*arguments, path=path, options=options) as (_, port):
+    async with serving(*arguments, path=path, options=options, python=warm_python()) as (_, port):
         with socket.create_connection(("127.0.0.1", port), LIMIT_SECONDS):
             pass
         with pytest.raises(ConnectionRefusedError):

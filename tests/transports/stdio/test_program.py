@@ -12,6 +12,7 @@ import pytest
 
 from splice.protocol.jsonrpc import MAX_MESSAGE_BYTES
 from support.program import interrupted, program
+from support.warm import warm_python
 from support.wire import answer, ask, call, cancel, code_of, initialize, line, lines, modern, note
 
 BAD = {
@@ -38,7 +39,7 @@ BAD = {
 
 
 async def test_a_program_survives_all_bad_input() -> None:
-    async with program() as server:
+    async with program(python=warm_python()) as server:
         await server.open("2025-11-25")
         for name, (bad, code, id) in BAD.items():
             await server.send(bad, call(99, "echo", {"text": name}))
@@ -53,7 +54,7 @@ async def test_a_program_survives_all_bad_input() -> None:
 
 
 async def test_a_program_refuses_an_id_in_flight_and_stays_silent_after_a_cancellation() -> None:
-    async with program() as server:
+    async with program(python=warm_python()) as server:
         await server.open("2025-11-25")
         await server.send(call("a", "hangs", _meta={"progressToken": 1}), call("a", "echo", {"text": "again"}))
         assert code_of(await server.response("a")) == -32600
@@ -63,7 +64,7 @@ async def test_a_program_refuses_an_id_in_flight_and_stays_silent_after_a_cancel
 
 
 async def test_a_program_takes_batches_where_they_are_legal() -> None:
-    async with program() as server:
+    async with program(python=warm_python()) as server:
         await server.open("2025-03-26")
         await server.send([ask(1, "ping"), note("x"), call(2, "echo", {"text": "b"}), ask(3, "no/such")])
         replies = await server.receive()
@@ -71,7 +72,7 @@ async def test_a_program_takes_batches_where_they_are_legal() -> None:
 
 
 async def test_both_eras_are_served_at_once() -> None:
-    async with program() as server:
+    async with program(python=warm_python()) as server:
         assert code_of(await server.request(ask(1, "tools/list"))) == -32602
         tools = await server.request(modern(2, "tools/list"))
         assert tools["result"]["resultType"] == "complete"
@@ -91,7 +92,7 @@ async def test_what_handlers_print_never_reaches_the_wire() -> None:
 
 
 async def test_handlers_read_nothing_from_our_input() -> None:
-    async with program() as server:
+    async with program(python=warm_python()) as server:
         await server.open("2025-11-25")
         reply = await server.request(call(1, "reads"))
         assert reply["result"]["content"][0]["text"] == "b''''"
@@ -144,7 +145,7 @@ async def test_a_program_told_to_end_before_anything_was_said_does() -> None:
 
 
 async def test_a_stuck_thread_does_not_keep_the_process_alive() -> None:
-    async with program() as server:
+    async with program(python=warm_python()) as server:
         await server.open("2025-11-25")
         await server.send(call(1, "stuck"))
         await server.said("stuck")
@@ -179,7 +180,7 @@ async def test_a_program_whose_reader_left_ends() -> None:
     ],
 )
 async def test_a_handler_cannot_bring_the_server_down(tool: str, how: str) -> None:
-    async with program() as server:
+    async with program(python=warm_python()) as server:
         await server.open("2025-11-25")
         reply = await server.request(call(1, tool, {"how": how}))
         assert code_of(reply) == -32603 or reply["result"]["isError"]
@@ -197,7 +198,7 @@ async def test_standard_input_may_be_a_file(tmp_path: Path) -> None:
     script = tmp_path / "script"
     script.write_bytes(line(initialize(), *(call(id, "on_thread", {"text": "x"}) for id in range(1, 20))))
     with script.open("rb") as source:
-        async with program(stdin=source) as server:
+        async with program(stdin=source, python=warm_python()) as server:
             assert sorted(message["id"] for message in await server.rest()) == list(range(20))
             assert await server.ended() == 0
 
@@ -221,7 +222,7 @@ async def test_standard_input_may_be_nothing() -> None:
 
 async def test_standard_output_may_be_a_file(tmp_path: Path) -> None:
     with (tmp_path / "out").open("wb") as target:
-        async with program(stdout=target) as server:
+        async with program(stdout=target, python=warm_python()) as server:
             await server.send(initialize(), call(1, "large", {"size": 300_000}), call(2, "chatter"))
             server.close_input()
             assert await server.ended() == 0
