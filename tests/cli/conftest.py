@@ -48,10 +48,10 @@ def splice(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -
     return run
 
 
-def splice_process(*words: str, **options: Any) -> subprocess.CompletedProcess[bytes]:
-    """Run `splice` as a user does."""
+def splice_process(*words: str, python: str | None = None, **options: Any) -> subprocess.CompletedProcess[bytes]:
+    """Run `splice` in a process of its own: warm, or by that Python."""
     settings: dict[str, Any] = {"stdin": subprocess.DEVNULL, "capture_output": True, "timeout": LIMIT_SECONDS} | options
-    command = [sys.executable, "-m", "splice.cli", *words]
+    command = [python or warm_python(), "-m", "splice.cli", *words]
     done: subprocess.CompletedProcess[bytes] = subprocess.run(command, check=False, **settings)
     return done
 
@@ -59,7 +59,7 @@ def splice_process(*words: str, **options: Any) -> subprocess.CompletedProcess[b
 @pytest.fixture(scope="session")
 def url() -> Iterator[str]:
     """Serve the shop over HTTP."""
-    command = [sys.executable, "-m", "splice.cli", "run", SERVER, "--http", "--port", "0"]
+    command = [warm_python(), "-m", "splice.cli", "run", SERVER, "--http", "--port", "0"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=dict(os.environ)) as process:
         assert process.stderr is not None
         line = process.stderr.readline()

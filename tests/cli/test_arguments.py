@@ -7,13 +7,14 @@ import pytest
 
 from splice.cli.arguments import json_object, kinds_of, pairs, read, typed
 from splice.cli.outcomes import USAGE, Stop
+from support.tables import rows
 
 ROOT: dict[str, Any] = {
     "$defs": {"count": {"type": "integer"}, "loop": {"$ref": "#/$defs/loop"}, "a/b": {"type": "null"}}
 }
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "schema", "value"),
     [
         ("5", {"type": "integer"}, 5),

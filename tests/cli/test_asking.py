@@ -16,6 +16,7 @@ from cli.conftest import LIMIT_SECONDS, SERVER
 from splice.cli import asking
 from splice.cli.asking import Left, Terminal
 from splice.types import CreateMessageParams, ElicitParams, ElicitResult, SamplingMessage, TextContent
+from support.warm import warm_python
 
 FORM: dict[str, Any] = {
     "type": "object",
@@ -232,7 +233,7 @@ class Screen:
 
     def __init__(self, *words: str) -> None:
         self.keyboard, side = pty.openpty()
-        command = [sys.executable, "-c", HEARS_CTRL_C, *words]
+        command = [warm_python(), "-c", HEARS_CTRL_C, *words]
         self.process = subprocess.Popen(
             command, stdin=side, stdout=side, stderr=side, close_fds=True, start_new_session=True
         )

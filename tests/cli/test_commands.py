@@ -224,7 +224,7 @@ def test_a_file_that_does_not_load_says_why(splice: Splice, tmp_path: Path) -> N
 
 def test_output_in_a_poor_encoding() -> None:
     environment = {"PYTHONIOENCODING": "ascii", "PATH": "/usr/bin:/bin"}
-    done = splice_process("call", SERVER, "kinds", "text=\u00e9", env=environment)
+    done = splice_process("call", SERVER, "kinds", "text=\u00e9", python=sys.executable, env=environment)
     assert done.returncode == OK
     assert done.stdout == b"('\\xe9', None, False, 0.5)\n"
 

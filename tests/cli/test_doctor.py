@@ -471,9 +471,9 @@ async def secure(splice: Splice, tls: ssl.SSLContext, *, host: str = "127.0.0.1"
 
 async def test_a_certificate_that_is_trusted(tmp_path: Path) -> None:
     trusted, tls = make_certificates(tmp_path)
-    options = {"env": {**os.environ, "SSL_CERT_FILE": str(trusted)}}  # read once, at the start of a process
+    env = {**os.environ, "SSL_CERT_FILE": str(trusted)}  # read once, at the start of a process
     async with raw_server(answers, tls) as server:
-        ended = await asyncio.to_thread(splice_process, "doctor", "--json", server.url, **options)
+        ended = await asyncio.to_thread(splice_process, "doctor", "--json", server.url, python=sys.executable, env=env)
     done = Done(ended.returncode, ended.stdout.decode(), ended.stderr.decode())
     assert done.code == OK
     found = rungs(done)["TLS"]

@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from splice.cli.effects import NOWHERE, effect_of, line_of, outwards, statement_of, waiting
+from support.tables import rows
 
 HERE = SimpleNamespace(host="shop.example")
 
 
-@pytest.mark.parametrize(
+@rows(
     ("event", "arguments", "told"),
     [
         ("open", ("a.txt", "w", os.O_WRONLY | os.O_CREAT), "opens 'a.txt' for writing"),

@@ -16,6 +16,7 @@ from splice.cli import main
 from splice.cli.commands import COMMANDS
 from splice.cli.outcomes import FAILED, INTERRUPTED, OK, USAGE
 from support.sources import FAILING_LIFESPAN
+from support.warm import warm_python
 
 REQUEST = {
     "jsonrpc": "2.0",
@@ -153,7 +154,7 @@ def test_streams_that_are_closed_are_no_reason_to_fail(words: str, closed: str) 
 
 
 def test_run_answers_on_stdin_and_stdout() -> None:
-    done = splice_process("run", SERVER, stdin=None, input=json.dumps(REQUEST).encode() + b"\n")
+    done = splice_process("run", SERVER, python=sys.executable, stdin=None, input=json.dumps(REQUEST).encode() + b"\n")
     assert done.returncode == OK
     assert json.loads(done.stdout)["result"]["structuredContent"] == 3
     assert done.stderr == b""
@@ -174,7 +175,7 @@ def test_a_lifespan_that_fails_is_told_with_its_traceback(tmp_path: Path, option
 def test_run_works_with_files_too(tmp_path: Path) -> None:
     (tmp_path / "in").write_text(json.dumps(REQUEST) + "\n")
     with (tmp_path / "in").open() as source, (tmp_path / "out").open("w") as target:
-        command = [sys.executable, "-m", "splice.cli", "run", SERVER]
+        command = [warm_python(), "-m", "splice.cli", "run", SERVER]
         subprocess.run(command, stdin=source, stdout=target, timeout=LIMIT_SECONDS, check=True)
     assert json.loads((tmp_path / "out").read_text())["id"] == 1
 

@@ -194,6 +194,7 @@ def test_a_person_may_trust_at_the_terminal(splice: Splice, home: Path, monkeypa
             "│  KeyError: 'CALENDAR_TOKEN'\n",
             "set CALENDAR_TOKEN, or name it under env of a in ~/splice/config/mcp.json:3",
         ),
+        ({"command": "python3", "args": ["gone.py"]}, "can't open file", "check the path of the script in ~/splice/"),
         ({"url": "http://127.0.0.1:9/mcp"}, "nothing listens at", "start the server, or check the port in "),
         ({"command": "x", "args": ["${NOT_SET_HERE}"]}, "the variable NOT_SET_HERE is not set", ""),
     ],

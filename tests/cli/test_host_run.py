@@ -1,11 +1,16 @@
 """`splice host run`, `chat`, `log`, `models` and `web`: never hanging, never allowing what nobody allowed."""
 
+import asyncio
 import io
 import json
+import socket
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
+from urllib.parse import urlsplit
+from urllib.request import urlopen
 
 import pytest
 
@@ -13,6 +18,10 @@ from cli.conftest import Splice
 from cli.hosting import place, shop
 from cli.test_host_mcp import home
 from splice.cli.outcomes import DENIED, FAILED, OK, UNREACHABLE, USAGE
+from splice.host.asking.permissions import Permissions
+from splice.host.board import Board
+from splice.host.places import Places
+from splice.transports.http.listener import bound
 
 __all__ = ["home"]
 
@@ -63,7 +72,7 @@ def test_chat_goes_on_line_by_line_in_a_pipe(splice: Splice, home: Path, monkeyp
     class Face:
         __name__ = "a.plain"
 
-        async def run(self, host: Any) -> int:
+        async def run(self, host: Any, **_: Any) -> int:
             asked.append(host.chat.id)
             if len(asked) == 1:
                 await host.say("hello")
@@ -156,7 +165,7 @@ def test_a_face_without_its_extra_says_how_to_install_it(
     def absent(_: str) -> None:
         raise ModuleNotFoundError("no", name="textual.app")
 
-    monkeypatch.setattr(f"splice.cli.host_{name}.import_module", absent)
+    monkeypatch.setattr("splice.cli.host_faces.import_module", absent)
     for stream in (sys.stdin, sys.stdout):
         monkeypatch.setattr(stream, "isatty", lambda: True, raising=False)
     monkeypatch.delenv("SPLICE_PLAIN", raising=False)
@@ -183,3 +192,148 @@ def test_the_page_is_served_until_it_ends(splice: Splice, home: Path, monkeypatc
     done = splice("host", "web", "--port", "9")
     assert (done.code, served) == (FAILED, [(0, False), (9, True)])
     assert "error  port 9 cannot be used: Address already in use\nmend   --port takes another\n" in done.err
+
+
+def test_a_chat_is_on_a_page_too_and_each_link_opens_one_browser(
+    splice: Splice, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+
+    def status(address: str) -> int:
+        try:
+            with urlopen(address, timeout=10) as answer:
+                return int(answer.status)
+        except HTTPError as error:
+            return error.code
+
+    class Face:
+        __name__ = "an.app"
+
+        async def run(self, _: Any, page: Any, address: str) -> int:
+            assert address == opened[0]
+            first = opened[0]
+            again = await page()
+            assert [await asyncio.to_thread(status, each) for each in (first, again, again)] == [403, 200, 403]
+            assert urlsplit(first).netloc == urlsplit(again).netloc
+            return 0
+
+    monkeypatch.setattr("splice.cli.host_chat.face_of", lambda **_: Face())
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    done = splice("host", "chat", "--web")
+    assert (done.code, len(opened)) == (OK, 2)
+    assert f"the same is at {opened[0]}, which opens one browser, once" in done.err
+    with pytest.raises(ConnectionError):
+        socket.create_connection(("127.0.0.1", urlsplit(opened[0]).port or 0), timeout=10)
+    with bound("127.0.0.1", 0) as taken:
+        done = splice("host", "chat", "--web", "--port", str(taken.getsockname()[1]))
+    assert done.code == FAILED
+    assert "choose another port" in done.err
+
+
+def test_a_server_that_the_turn_does_not_need_changes_nothing(splice: Splice, ready: Path) -> None:
+    place(Path.cwd(), strange={"command": "x"})
+    done = splice("host", "run", "-p", "add a=2 b=3", "--allow", "shop/add")
+    assert done.code == OK
+    assert "warning  strange: " in done.err
+    assert (
+        "note   nobody answered, and the turn went on without: strange: nothing was prepared for its trust" in done.err
+    )
+    done = splice("host", "run", "-p", "add a=2 b=3", "--allow", "shop/ad", "--output", "json")
+    assert done.code == DENIED
+    assert "warning  --allow shop/ad: there is no such tool; there are shop/add" in done.err
+    assert done.json["unanswered"] == ["strange: nothing was prepared for its trust"]
+
+
+def test_a_rule_about_no_server_is_an_error(splice: Splice, ready: Path) -> None:
+    done = splice("host", "run", "-p", "add a=2 b=3", "--allow", "shpo/*")
+    assert done.code == USAGE
+    assert "error  --allow: 'shpo/*' is about no server that is configured; there are shop\n" in done.err
+    assert splice("host", "run", "-p", "x", "--deny", "reads shopp").code == USAGE
+    assert splice("host", "run", "-p", "x", "--deny", "sh*/add").code == OK
+
+
+MODEL = """
+from splice.host.models.base import Stop, Text
+
+class Loud:
+    id = label = provider = "loud"
+    is_ai, where, window = False, "on this computer", 8_000
+
+    async def stream(self, params):
+        yield Text("LOUD")
+        yield Stop("endTurn")
+
+def broken():
+    raise RuntimeError("no luck")
+"""
+
+
+def test_a_model_may_be_in_a_file_of_ones_own(splice: Splice, home: Path) -> None:
+    Path("own.py").write_text(MODEL)
+    Path("odd.py").write_text("1 / 0")
+    done = splice("host", "run", "-p", "x", "--model", "own.py:Loud")
+    assert (done.code, done.out) == (OK, "LOUD\n")
+    for name, said in {
+        "own.py:Quiet": "Quiet: own.py:Quiet does not exist",
+        "own.py:broken": "broken cannot be made: RuntimeError: no luck",
+        "odd.py:Model": "odd.py cannot be run: ZeroDivisionError",
+        "none.py:Model": "There is no file none.py",
+    }.items():
+        done = splice("host", "run", "-p", "x", "--model", name)
+        assert done.code == FAILED
+        assert said in done.err
+    kept = Places.under(home).config / "settings.json"
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    kept.write_text('{"model": "own.py:Loud"}')
+    assert "LOUD" not in splice("host", "run", "-p", "x").out, "a setting names no file"
+
+
+def test_rules_are_listed_and_revoked(splice: Splice, ready: Path) -> None:
+    assert "there are no lasting rules" in splice("host", "permissions", "list").err
+    fingerprint = splice("host", "mcp", "get", "shop", "--json").json["fingerprint"]
+    permissions = Permissions(
+        Board(), Places.under(ready).config / "permissions.json", identity=lambda _: str(fingerprint)
+    )
+    permissions.grant("allow", "shop/add")
+    permissions.grant("deny", "*/delete*")
+    permissions.grant("allow", "reads shop")
+    rows = [line.split("\t") for line in splice("host", "permissions", "list", "--no-header").out.splitlines()]
+    assert [(row[0], row[1], row[5]) for row in rows] == [
+        ("deny", "*/delete*", ""),
+        ("allow", "reads shop", ""),
+        ("allow", "shop/add", ""),
+    ]
+    assert splice("host", "permissions", "revoke", "shop/add", rows[0][4]).out == (
+        "revoked: allow shop/add\nrevoked: deny */delete*\n"
+    )
+    done = splice("host", "permissions", "revoke", "shop/ad")
+    assert (done.code, "there is no rule 'shop/ad'; there are reads shop" in done.err) == (USAGE, True)
+    assert splice("host", "mcp", "remove", "shop").code == OK
+    [rule] = splice("host", "permissions", "list", "--json").json["rules"]
+    assert "configured otherwise" in rule["void"]
+
+
+def test_the_log_tells_why_in_words_and_everything_as_json(splice: Splice, ready: Path) -> None:
+    assert splice("host", "run", "-p", "add a=2 b=3", "--allow", "shop/add").code == OK
+    line = next(each for each in splice("host", "log", "--kind", "call").out.splitlines() if "call" in each)
+    assert "add was called in " in line
+    assert "the policy: Allowed: a rule allows shop/add." in line
+    assert "sha256" not in line
+    [record] = splice("host", "log", "--kind", "call", "--json").json["records"]
+    assert "arguments_sha256" in record["facts"]
+
+
+def test_a_run_is_recorded_and_played_again_without_its_model(splice: Splice, ready: Path) -> None:
+    words = ["host", "run", "-p", "add a=2 b=3", "--allow", "shop/add"]
+    done = splice(*words, "--record", "tape.jsonl")
+    assert done.code == OK
+    assert Path("tape.jsonl").stat().st_mode & 0o777 == 0o600
+    again = splice(*words, "--model", "tape.jsonl")
+    assert (again.code, again.out) == (OK, done.out)
+    other = splice("host", "run", "-p", "add a=2 b=4", "--allow", "shop/add", "--model", "tape.jsonl")
+    assert other.code == FAILED
+    assert "has no answer to this request" in other.err
+    Path("bad.jsonl").write_text("{")
+    for wrong in (["--model", "bad.jsonl"], ["--model", "none.jsonl"], ["--record", "no/such/tape.jsonl"]):
+        done = splice(*words, *wrong)
+        assert (done.code, "The cassette cannot be used" in done.err) == (USAGE, True)

@@ -20,6 +20,7 @@ from splice import Server
 from splice.auth import APIKeys, Auth
 from splice.auth.login.keeping import FileTokens
 from support.listening import listening
+from support.warm import warm_python
 
 T = TypeVar("T")
 
@@ -226,7 +227,7 @@ def test_processes_at_the_same_time_refresh_once(splice: Splice, both: Scripted)
     assert splice("login", both.url).code == 0
     both.tokens.clear()
     both.seen.clear()
-    command = [sys.executable, "-m", "splice.cli", "call", both.url, "add", "a=1", "b=2"]
+    command = [warm_python(), "-m", "splice.cli", "call", both.url, "add", "a=1", "b=2"]
     processes = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
     assert [each.communicate(timeout=30)[0] for each in processes] == ["3\n"] * 3
     assert both.seen["/token"] == 1

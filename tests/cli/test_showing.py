@@ -27,6 +27,7 @@ from splice.types import (
     Tool,
     ToolAnnotations,
 )
+from support.tables import rows
 
 
 @pytest.mark.parametrize(
@@ -65,7 +66,7 @@ NOTE: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize(
+@rows(
     ("schema", "text"),
     [
         ({}, "t()"),

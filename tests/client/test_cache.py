@@ -41,6 +41,7 @@ from splice.protocol.resources import RESOURCES_READ, ReadResourceParams
 from splice.protocol.wire import CacheableResult, Result
 from splice.rules.extensions import Extension
 from splice.types import PromptReference, Tool
+from support.tables import rows
 from transports.raw_http import Visit, raw_server
 
 MINUTE = {"ttlMs": 60_000, "cacheScope": "public"}
@@ -114,7 +115,7 @@ async def test_what_is_fresh_is_not_asked_for_again(kind: type[ScriptedTarget], 
         assert len(target.calls(method)) == 1
 
 
-@pytest.mark.parametrize(
+@rows(
     ("hints", "kept"),
     [
         ({"ttlMs": 1}, True),
@@ -133,9 +134,8 @@ async def test_what_is_fresh_is_not_asked_for_again(kind: type[ScriptedTarget], 
         ({"ttlMs": True}, False),
         ({"cacheScope": "public"}, False),
     ],
-    ids=lambda it: str(it)[:30],
 )
-@pytest.mark.parametrize("method", ["tools/list", READ])
+@rows("method", ["tools/list", READ])
 @pytest.mark.requirement(332)
 async def test_only_a_time_to_live_above_zero_keeps_a_result(method: str, hints: Any, kept: bool) -> None:
     target = modern(**answers(**hints))
@@ -173,7 +173,7 @@ async def test_nothing_is_fresh_for_ever() -> None:
         assert await use(client, READ) == "2"
 
 
-@pytest.mark.parametrize(
+@rows(
     ("make", "options", "request_options"),
     [
         (modern, {"cache": False}, {}),
@@ -183,7 +183,7 @@ async def test_nothing_is_fresh_for_ever() -> None:
     ],
     ids=["turned off", "asked anew", "depends on metadata", "a version without hints"],
 )
-@pytest.mark.parametrize("method", ALL)
+@rows("method", ALL)
 async def test_when_everything_is_asked_for(make: Any, options: Any, request_options: Any, method: str) -> None:
     target = make(**answers(**MINUTE))
     async with Client(target, **options) as client:
@@ -300,8 +300,8 @@ async def test_a_result_of_another_kind_is_not_kept(kind: type[Result]) -> None:
     assert len(target.calls(READ)) == 2
 
 
-@pytest.mark.parametrize("error", [InternalError("no"), ConnectionClosed("reset"), "malformed"], ids=str)
-@pytest.mark.parametrize("method", ALL)
+@rows("error", [InternalError("no"), ConnectionClosed("reset"), "malformed"])
+@rows("method", ALL)
 async def test_a_failure_is_not_kept(method: str, error: Any) -> None:
     good = answers(**MINUTE)
     target = modern(**good)

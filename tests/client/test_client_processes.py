@@ -177,7 +177,7 @@ else:
     del client
 with contextlib.suppress(ChildProcessError):  # a thread of asyncio's may have been quicker
     os.waitpid(pid, 0)
-print("ended")
+print("ended", flush=True)
 os._exit(0)
 """
     for how in ("close", "drop"):

@@ -15,9 +15,10 @@ from splice.client import lives
 from splice.errors import ConnectFailed, ConnectionClosed, MCPError, RemoteProtocolError, RequestTimeout
 from splice.transports.stdio import client as stdio_client
 from support.waiting import until
+from support.warm import warm_python
 
 ERAS = pytest.mark.parametrize("protocol", ["legacy", "modern"])
-MORTAL = [sys.executable, str(Path(__file__).parents[1] / "support/mortal_server.py")]
+MORTAL = str(Path(__file__).parents[1] / "support/mortal_server.py")
 
 
 @pytest.fixture(autouse=True)
@@ -159,7 +160,7 @@ async def test_a_child_that_holds_state_stays_dead_if_the_user_says_so(
 @pytest.mark.requirement(239)
 async def test_subscriptions_come_back_by_themselves(protocol: str) -> None:
     changes: list[Change] = []
-    client = Client(MORTAL, protocol=protocol, on_change=changes.append)
+    client = Client([sys.executable, MORTAL], protocol=protocol, on_change=changes.append)
     async with asyncio.timeout(10), client:
         await client.subscribe("x://a")
         await kill(client)
@@ -171,7 +172,7 @@ async def test_subscriptions_come_back_by_themselves(protocol: str) -> None:
 
 
 async def test_a_child_that_dies_of_its_calls(tmp_path: Any) -> None:
-    async with asyncio.timeout(20), Client(MORTAL) as client:
+    async with asyncio.timeout(20), Client([warm_python(), MORTAL]) as client:
         for _ in range(2):
             before = (await client.call_tool("who")).text
             with pytest.raises(ConnectionClosed, match=r"(?s)exited with code 7.*last words"):
@@ -180,11 +181,11 @@ async def test_a_child_that_dies_of_its_calls(tmp_path: Any) -> None:
 
 
 async def test_a_limit_of_messages_is_given_to_any_command() -> None:
-    async with asyncio.timeout(10), Client(MORTAL, max_message=100_000) as client:
+    async with asyncio.timeout(10), Client([warm_python(), MORTAL], max_message=100_000) as client:
         link: Any = client._conversation.connection().link
         assert link.lines.max_bytes == 100_000
     with pytest.raises(RemoteProtocolError, match=r"over the limit of 10; Client\(\.\.\., max_message=\) sets it"):
-        await Client(MORTAL, max_message=10, protocol="legacy").open()
+        await Client([warm_python(), MORTAL], max_message=10, protocol="legacy").open()
 
 
 async def test_a_notification_brings_the_server_back_too(tmp_path: Any) -> None:

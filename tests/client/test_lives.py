@@ -9,6 +9,7 @@ import pytest
 from splice.client import lives
 from splice.client.lives import Again, Lives, State, States, back_off
 from splice.errors import ConnectFailed, ConnectionClosed, HTTPRefused, SessionLost, TransportError
+from support.tables import rows
 
 
 def busy(seconds: float) -> TransportError:
@@ -26,7 +27,7 @@ def begun() -> TransportError:
 CLOSED, NEVER, REFUSED = ConnectionClosed("gone"), ConnectFailed("not there"), HTTPRefused("no", 401)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("error", "harmless", "dead", "times"),
     [
         (CLOSED, False, False, 0),

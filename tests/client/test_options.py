@@ -8,9 +8,10 @@ from client.scripted import DONE, legacy, modern, returning
 from splice import Client
 from splice.client.options import INFO
 from splice.protocol.wire import Implementation
+from support.tables import rows
 
 
-@pytest.mark.parametrize(
+@rows(
     ("options", "kind", "said"),
     [
         ({"on_ellicit": None}, TypeError, "Client has no option on_ellicit; there are on_elicit, on_sample"),

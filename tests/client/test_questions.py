@@ -33,6 +33,7 @@ from splice.protocol.questions import CreateMessageResult, ElicitParams, ElicitR
 from splice.protocol.versions import FACTS, LATEST_HANDSHAKE, LATEST_MODERN
 from splice.protocol.wire import Params, Result
 from splice.rules.extensions import Extension, Served
+from support.tables import rows
 
 ABSENT: Any = object()
 FORM = {
@@ -476,7 +477,7 @@ async def test_a_form_may_be_filled_in_by_an_object(filled: Any) -> None:
 # URLs.
 
 
-@pytest.mark.parametrize(
+@rows(
     "url",
     [
         "",
@@ -556,8 +557,8 @@ def said_by(*blocks: Any, stop: str | None = None) -> CreateMessageResult:
 
 
 @pytest.mark.requirement(354, 360)
-@pytest.mark.parametrize("version", [LATEST_HANDSHAKE, LATEST_MODERN])
-@pytest.mark.parametrize(
+@rows("version", [LATEST_HANDSHAKE, LATEST_MODERN])
+@rows(
     ("choice", "answer", "stop"),
     [
         (None, "no need", "endTurn"),

@@ -2,12 +2,13 @@
 
 import pytest
 
-from splice.host.addresses import host_of, marked, may_open, warnings_about
+from splice.host.addresses import host_of, loudest, marked, may_open, warnings_about
+from support.tables import rows
 
 KNOWN = ["paypal.com", "accounts.google.com", "mail.example"]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("url", "said"),
     [
         ("https://mail.example/oauth/start?x=1", []),
@@ -73,3 +74,19 @@ def test_only_web_pages_are_opened(url: str, may: bool) -> None:
 
 def test_no_host_can_be_read_out_of_nonsense() -> None:
     assert host_of("https://[") == ""
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("https://mail.example/", ""),
+        ("http://mail.example/", "This page is not encrypted."),
+        ("http://192.0.2.7/", "This host has no name."),
+        ("https://p\u0430ypal.com/", "This host imitates another one."),
+        ("https://\u0430bc.example/", "This host may not be what it looks like."),
+        ("http://mail.example@192.0.2.7/", "This address hides where it leads."),
+        ("nonsense", "It is not certain where this address leads."),
+    ],
+)
+def test_the_worst_is_said_first(url: str, said: str) -> None:
+    assert loudest(url, KNOWN) == said

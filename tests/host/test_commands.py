@@ -71,7 +71,7 @@ async def test_what_does_not_fit_is_refused_with_a_sentence(name: str, body: byt
     with pytest.raises(HostError) as error:
         await carry_out(stage, name, msgspec.json.decode(body or b"{}"), by="web")  # type: ignore[arg-type]  # a stage has its commands
     assert stage.told == []
-    assert len(str(error.value)) < 500
+    assert len(str(error.value)) < MAX_SENTENCE
     assert "\n" not in str(error.value)
 
 

@@ -1,20 +1,33 @@
 """What users of other hosts complain about, of approvals and questions. The docstrings say the complaints."""
 
 import asyncio
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from client.scripted import CAPABILITIES, ScriptedTarget, discover, returning
+from client.scripted import CAPABILITIES, ScriptedTarget, discover, initialize, returning
 from host.hosting import allow, asked, call, calls, hosting, run, said, until
 from host.turns.test_turn import results
 from splice import Context, Server
 from splice.host.asked import Approval, Decision, Filled, Form, Goon, Reviewed, RootsAsked, Sampling
 from splice.host.config.entries import Entry, Options
+from splice.host.config.reading import entry_of
 from splice.host.host import Host
-from splice.host.items import Call, Item, Question, Rule
+from splice.host.items import Call, Rule
 from splice.host.text import unseen
+from splice.host.web.app import Web
+from splice.host.web.door import Door
+from support.listening import listening
+from support.warm import warm_python
+
+READING_FACE = Path(__file__).parents[1] / "support" / "reading_face.py"
+
+
+def entry(name: str, protocol: str) -> Entry:
+    return entry_of(name, {"command": "true", "x-splice": {"protocol": protocol}})
 
 
 class Desk:
@@ -235,12 +248,14 @@ def test_always_ends_when_the_definition_changes(tmp_path: Path) -> None:
     run(main())
 
 
-def test_a_form_is_shown_at_once_and_the_time_for_it_is_not_the_calls(tmp_path: Path) -> None:
+@pytest.mark.parametrize("protocol", ["modern", "legacy"])
+def test_a_form_is_shown_at_once_and_the_time_for_it_is_not_the_calls(tmp_path: Path, protocol: str) -> None:
     """A form appears only after the call that asked has timed out, or the call times out while the user types."""
 
     async def main() -> None:
         turn = {"call": [call("desk__sign"), call("other__last")]}, {"say": "So.", "after": "Anna"}
-        async with hosting(tmp_path, {"desk": Desk().server, "other": Desk().server}, *turn) as host:
+        async with hosting(tmp_path, {"other": Desk().server}, *turn) as host:
+            host.add_entry(entry("desk", protocol), Desk().server)
             await host.set("call_seconds", 1)
             await host.say("go")
             allow(host, *await asked(host, Approval, 2))
@@ -301,17 +316,48 @@ def test_a_turn_that_never_ends_is_asked_about(tmp_path: Path) -> None:
     run(main())
 
 
-def test_what_faces_show_can_be_read_by_another_process(tmp_path: Path) -> None:
+def test_what_one_face_shows_another_process_sees_and_answers(tmp_path: Path) -> None:
     """An approval raised in one face is not known to another, or is gone after a reload."""
+
+    async def main() -> None:
+        doors: list[Door] = []
+
+        async def app(scope: Any, receive: Any, send: Any) -> None:
+            await doors[0](scope, receive, send)
+
+        turn = wants("write", text="<b>\x1b[2Jhello\u202e")
+        async with hosting(tmp_path, {"desk": Desk().server}, *turn) as host, listening(app) as url:
+            origin, is_over = url.removesuffix("/mcp"), asyncio.Event()
+            doors.append(Door(Web(host, is_over.is_set).app, int(origin.rpartition(":")[2])))
+            await host.say("go")
+            (question,) = await asked(host, Approval)
+            words = warm_python(), str(READING_FACE), f"{origin}/?token={doors[0].token}"
+            face = await asyncio.create_subprocess_exec(*words, stdout=asyncio.subprocess.PIPE)
+            printed, _ = await face.communicate()
+            assert json.loads(printed) == {
+                "is_kept": True,
+                "asked": [question.id, "desk", "write", {"text": "<b>\x1b[2Jhello\u202e"}],
+                "left": [],
+                "trail": "you, in the browser",
+            }
+            assert host.answer(question.id, Decision("deny"), "terminal") == "web"  # who was there first
+            assert (await host.wait()).text == "So."
+            is_over.set()
+
+    run(main())
+
+
+def test_a_stopped_turn_takes_its_question_away(tmp_path: Path) -> None:
+    """A question of a turn that was stopped stays, and its answer goes nowhere."""
 
     async def main() -> None:
         async with hosting(tmp_path, {"desk": Desk().server}, *wants("wipe")) as host:
             await host.say("go")
             (question,) = await asked(host, Approval)
-            known: dict[str, Item | None] = {each.id: each.item for each in host.board.since(0).events}
-            assert known[question.id] == host.board.get(question.id, Question)
+            number = host.board.number
             await host.stop()
-            assert question.id in {each.id for each in host.board.since(question.number).events if each.item is None}
+            assert question.id in {each.id for each in host.board.since(number).events if each.item is None}
+            assert host.answer(question.id, Decision("once"), "web").startswith("Withdrawn")
             assert said(host, "host")[-1] == "You stopped this turn."
 
     run(main())
@@ -331,6 +377,7 @@ def offering(**methods: Any) -> ScriptedTarget:
     return made
 
 
+@pytest.mark.parametrize("protocol", ["modern", "legacy"])
 @pytest.mark.parametrize(
     ("options", "declared"),
     [
@@ -340,17 +387,23 @@ def offering(**methods: Any) -> ScriptedTarget:
     ],
 )
 def test_what_is_declared_follows_from_what_is_configured(
-    tmp_path: Path, options: Options, declared: dict[str, Any]
+    tmp_path: Path, options: Options, declared: dict[str, Any], protocol: Any
 ) -> None:
     """What a host can do is not declared, or is declared and never answered."""
 
     async def main() -> None:
-        target = offering(**{"tools/list": returning({"tools": [], "resultType": "complete"})})
+        target = offering(
+            **{"tools/list": returning({"tools": [], "resultType": "complete"}), "initialize": initialize}
+        )
         async with hosting(tmp_path, {}) as host:
-            host.add_entry(Entry(name="desk", transport="memory", options=options), target)
+            chosen = replace(options, protocol=protocol)
+            host.add_entry(Entry(name="desk", transport="memory", options=chosen), target)
             await host.start_server("desk")
-            told = target.sent[-1]["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"]
-            assert told == declared
+            if protocol == "legacy":
+                told = target.calls("initialize")[0]["params"]["capabilities"]
+                assert told == {**declared, "roots": {"listChanged": True}}
+            else:
+                assert target.sent[-1]["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"] == declared
 
     run(main())
 
@@ -368,7 +421,8 @@ def test_lists_that_are_not_advertised_are_not_asked_for(tmp_path: Path) -> None
     run(main())
 
 
-def test_folders_that_are_advertised_are_told(tmp_path: Path) -> None:
+@pytest.mark.parametrize("protocol", ["modern", "legacy"])
+def test_folders_that_are_advertised_are_told(tmp_path: Path, protocol: str) -> None:
     """`roots` is declared, and requests for them are dropped."""
     server = Server("finder")
 
@@ -379,7 +433,8 @@ def test_folders_that_are_advertised_are_told(tmp_path: Path) -> None:
 
     async def main() -> None:
         turn = {"call": [call("finder__find")]}, {"say": "So.", "after": tmp_path.as_uri()}
-        async with hosting(tmp_path, {"finder": server}, *turn, roots=[tmp_path]) as host:
+        async with hosting(tmp_path, {}, *turn, roots=[tmp_path]) as host:
+            host.add_entry(entry("finder", protocol), server)
             await host.say("go")
             allow(host, *await asked(host, Approval))
             (question,) = await asked(host, RootsAsked)

@@ -14,7 +14,7 @@ from host.hosting import allow, asked, call, calls, hosting, run, said, until
 from host.turns.test_turn import results
 from splice import ConnectFailed, Context, Server
 from splice.host import headless
-from splice.host.asked import Approval
+from splice.host.asked import Approval, Trust
 from splice.host.config.entries import Entry
 from splice.host.config.reading import entry_of
 from splice.host.host import Host, HostError
@@ -285,6 +285,32 @@ def test_a_server_is_added_taken_away_and_added_otherwise_without_a_restart(tmp_
                 await host.remove_server("mortal")
             await host.say("go")
             await host.wait()
+            assert [len(definitions(model, step)) for step in range(3)] == [3, 1, 0]
+
+    run(main())
+
+
+def test_an_edit_of_a_file_counts_in_the_next_turn_without_a_restart(tmp_path: Path) -> None:
+    """The host has to be restarted after each edit of a file of servers."""
+    path = tmp_path / "servers.json"
+    program = {"command": warm_python(), "args": [str(MORTAL)]}
+    texts = [
+        {"mcpServers": {"mortal": program}},
+        {"mcpServers": {"mortal": {**program, "x-splice": {"tools": {"include": ["who"]}}}}},
+        {"mcpServers": {}},
+    ]
+
+    async def main() -> None:
+        model = Listening({"say": "One."}, {"say": "Two."}, {"say": "Three."})
+        path.write_text(json.dumps({"mcpServers": {}}))
+        async with Host.from_config(str(path), cwd=tmp_path, home=tmp_path, model=model) as host:
+            for text in texts:
+                path.write_text(json.dumps(text))
+                saying = asyncio.ensure_future(host.say("go"))
+                if text is texts[0]:  # it may have been a program that edited the file; later the command is the same
+                    allow(host, *await asked(host, Trust))
+                await saying
+                await host.wait()
             assert [len(definitions(model, step)) for step in range(3)] == [3, 1, 0]
 
     run(main())

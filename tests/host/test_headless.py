@@ -48,7 +48,35 @@ def test_what_a_rule_allows_is_done_and_told_as_lines(tmp_path: Path) -> None:
     status, lines = lines_of(tmp_path, looking, {"call": [call("desk__look")]}, {"say": "A pen."}, allow=["desk/*"])
     assert status == DONE
     assert [line["state"] for line in lines if line["kind"] == "call"] == ["done", "done"]
-    assert lines[-1] == {"kind": "end", "status": 0, "why": "", "text": "A pen.", "unusable": {}}
+    assert lines[-1] == {"kind": "end", "status": 0, "why": "", "text": "A pen.", "unusable": {}, "unanswered": []}
+
+
+def test_a_server_that_is_allowed_by_name_has_to_be_there(tmp_path: Path) -> None:
+    (tmp_path / ".mcp.json").write_text(json.dumps({"mcpServers": {"stranger": {"command": "x"}}}))
+    status, lines = lines_of(tmp_path, {"say": "Nothing."}, allow=["stranger/*"])
+    assert status == UNANSWERED
+    assert "stranger: nothing was prepared for its trust" in lines[-1]["why"]
+    status, lines = lines_of(tmp_path, {"say": "Nothing."}, allow=["desk/*"])
+    assert status == DONE
+    assert lines[-1]["unanswered"] == ["stranger: nothing was prepared for its trust"]
+
+
+def test_a_tool_that_is_allowed_by_name_and_changed_since_is_no_success(tmp_path: Path) -> None:
+    def other() -> Server:
+        server = Server("desk")
+
+        @server.tool
+        def look() -> str:
+            """Look at the desk, and at what is in it."""
+            return "a pen"
+
+        return server
+
+    assert lines_of(tmp_path, {"say": "Nothing."}, allow=["desk/look"])[0] == DONE
+    status, lines = lines_of(tmp_path, {"say": "Nothing."}, allow=["desk/look"], servers={"desk": other()})
+    assert status == UNANSWERED
+    assert "desk/look changed since you saw it: look at it in splice host chat or web" in lines[-1]["why"]
+    assert lines_of(tmp_path, {"say": "Nothing."}, allow=["desk/*"], servers={"desk": other()})[0] == DONE
 
 
 def test_what_nobody_allowed_is_denied_with_a_reason_and_a_status_of_its_own(tmp_path: Path) -> None:

@@ -1,13 +1,17 @@
 """Parts of the host that only count together: what one part learns, another one acts on."""
 
+import asyncio
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from host.hosting import asked, call, calls, hosting, run, until
 from splice import Server
-from splice.host.asked import Approval, Decision
+from splice.host.asked import Approval, Decision, Filled, Visit
 from splice.host.config.entries import Entry, Options
 from splice.host.items import Rule, Tool
-from splice.types import ToolAnnotations
+from splice.types import ElicitParams, ToolAnnotations
 
 
 def shop(about: str, goes_outside: bool | None = None) -> Server:
@@ -81,6 +85,22 @@ def test_hosts_of_configured_servers_are_known_to_those_who_may_imitate_them(tmp
     assert run(known()) == ["bank.example.com"]
 
 
+def test_a_host_is_no_longer_new_once_the_user_finished_there_also_after_a_restart(tmp_path: Path) -> None:
+    async def sent(server: str, action: Any) -> bool:
+        async with hosting(tmp_path, {"shop": shop("Order one thing.")}) as host:
+            params = ElicitParams(mode="url", message="Pay", url="https://pay.example/1", elicitation_id="1")
+            asking = asyncio.create_task(host.services.elicit(server, params))
+            (question,) = await asked(host, Visit)
+            assert isinstance(question.asked, Visit)
+            host.answer(question.id, Filled(action), "program")
+            await asking
+            return question.asked.is_new
+
+    answers = ("decline", "accept", "cancel")
+    assert [run(sent("shop", each)) for each in answers] == [True, True, False]
+    assert run(sent("mail", "cancel"))  # of another server
+
+
 def test_a_tool_that_turns_out_to_be_another_one_when_its_server_starts_is_not_called(tmp_path: Path) -> None:
     async def main() -> None:
         servers = {"shop": shop("Order one thing.")}
@@ -128,3 +148,24 @@ def test_what_a_server_claims_counts_where_its_entry_says_so(tmp_path: Path) -> 
 
     assert run(states(trusts=True)) == ["done"]
     assert run(states(trusts=False)) == ["denied"]
+
+
+def test_a_rule_made_in_one_host_is_listed_in_another_that_does_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("splice.host.asking.permissions.LOOK_SECONDS", 0.01)
+
+    async def main() -> None:
+        async with (
+            hosting(tmp_path, {"desk": Server("desk")}) as one,
+            hosting(tmp_path, {"desk": Server("desk")}) as two,
+        ):
+            made = one.grant("allow", "desk/*")
+            shown = await until(two, Rule)
+            assert (shown.id, shown.what, shown.void) == (made, "desk/*", "")
+            two.revoke(made)
+            async for _ in one.board.watch():
+                if not one.board.all(Rule):
+                    break
+
+    run(main())

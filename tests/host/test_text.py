@@ -3,14 +3,14 @@
 import json
 import unicodedata
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from splice.host.text import as_json, one_line, safe, size, unseen
+from support.tables import rows
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "shown"),
     [
         ("plain", "plain"),

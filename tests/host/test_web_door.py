@@ -15,6 +15,7 @@ from splice.host.web.rendering import blocks
 from splice.host.web.showing import Showing, pieces
 from support import scenes
 from support.stage import Stage
+from support.tables import rows
 
 HOST = {"host": "127.0.0.1:8123"}
 
@@ -71,11 +72,14 @@ class Visitor:
 async def test_the_token_is_good_once_and_becomes_a_strict_cookie() -> None:
     visitor = Visitor()
     assert (await visitor.ask("/"))[0] == 403
-    status, headers, body = await visitor.ask(f"/?token={visitor.door.token}")
+    token = visitor.door.token
+    assert visitor.door.link == f"http://127.0.0.1:8123/?token={token}"
+    assert (await visitor.ask(f"/?token={token}", "HEAD"))[0] == 403  # somebody who only looks does not use it up
+    status, headers, body = await visitor.ask(f"/?token={token}")
     assert status == 200
     assert {"HttpOnly", "SameSite=strict", "Path=/"} <= set(headers["set-cookie"].split("; "))
-    assert visitor.door.token.encode() not in body
-    assert (await visitor.ask(f"/?token={visitor.door.token}"))[0] == 403
+    assert token.encode() not in body
+    assert [(await visitor.ask(f"/?token={each}"))[0] for each in (token, "")] == [403, 403]
     visitor.cookie = headers["set-cookie"].partition(";")[0]
     assert (await visitor.ask("/export"))[0] == 403  # the cookie alone opens only the empty page
     others = 'a[0]={"b": 1}; splice-8123=tossed'  # of programs on other ports
@@ -86,7 +90,23 @@ async def test_the_token_is_good_once_and_becomes_a_strict_cookie() -> None:
     assert "script-src 'self';" in headers["content-security-policy"]
 
 
-@pytest.mark.parametrize(
+async def test_each_invitation_lets_one_more_browser_in_and_ends_the_one_before() -> None:
+    visitor = Visitor()
+    first = visitor.door.token
+    visitor.door.invite()
+    second = visitor.door.token
+    assert [(await visitor.ask(f"/?token={each}"))[0] for each in (first, second, second)] == [403, 200, 403]
+    visitor.door.invite()
+    assert [(await visitor.ask(f"/?token={each}"))[0] for each in (second, visitor.door.token)] == [403, 200]
+
+
+async def test_the_browser_keeps_the_icons_and_nothing_else() -> None:
+    visitor = Visitor()
+    for path, kept in (("icons.svg", "max-age=3600"), ("main.js", "no-store")):
+        assert (await visitor.ask(f"/static/{path}"))[1]["cache-control"] == kept
+
+
+@rows(
     ("fields", "status"),
     [
         ({}, 200),
@@ -214,3 +234,16 @@ def test_what_a_server_says_of_itself_is_bounded_with_a_word_about_the_rest() ->
     assert len(written) < 100_000
     tool, _ = (each["item"] for each in json.loads(written)["events"])
     assert tool["title"] == f"{'A' * 500}… (999,500 more characters)"
+
+
+async def test_a_burst_of_streams_is_bounded_and_leaves_nothing_behind() -> None:
+    visitor = Visitor()
+    await visitor.enter()
+    path = f"/events?key={visitor.door.csrf}"
+    for _ in range(2):
+        visitor.is_over = False
+        asking = [asyncio.ensure_future(visitor.ask(path)) for _ in range(web_app.MAX_STREAMS + 10)]
+        await asyncio.wait(asking, return_when=asyncio.FIRST_COMPLETED)
+        visitor.is_over = True
+        found = [status for status, _, _ in await asyncio.gather(*asking)]
+        assert sorted(found) == [200] * web_app.MAX_STREAMS + [503] * 10

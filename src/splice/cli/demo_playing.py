@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from splice import MCPError
-from splice.cli.host_chat import face_of
+from splice.cli.host_faces import Beside, face_of, served, serving
 from splice.cli.host_failing import note, print_json, tell_try
 from splice.cli.host_table import painted
-from splice.cli.host_web import served, serving
 from splice.cli.outcomes import FAILED, OK, Stop
 from splice.cli.reaching import told
 from splice.host.asking.unattended import Prepared
@@ -61,7 +60,11 @@ async def _watched(travel: Any, wanted: Wanted) -> int:
         words = " ".join(
             f'{name}="{value}"' if " " in value else f"{name}={value}" for name, value in arguments.items()
         )
-        code: int = await face.run(host, first=f"/plan-vacation {words}", is_kept=False)
+        page = Beside(host, wanted.port)
+        try:
+            code: int = await face.run(host, first=f"/plan-vacation {words}", is_kept=False, page=page.open)
+        finally:
+            await page.close()
     if wanted.is_kept:
         _tell_log(wanted)
     else:

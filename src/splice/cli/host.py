@@ -15,6 +15,7 @@ command = Lazy(
         "web": Row("splice.cli.host_web:command", "Open the same on a web page of this machine."),
         "mcp": Row("splice.cli.host_mcp:command", "Add, list, test and trust servers."),
         "log": Row("splice.cli.host_log:command", "Show what happened, and why it was allowed."),
+        "permissions": Row("splice.cli.host_permissions:command", "List and revoke what is always allowed or denied."),
         "models": Row("splice.cli.host_models:command", "List the models that can be chosen."),
     },
 )

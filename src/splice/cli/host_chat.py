@@ -1,17 +1,14 @@
 """`splice host chat`: a conversation at the terminal, by the app, or line by line where that cannot be."""
 
-import os
-import sys
-from importlib import import_module
 from typing import Any
 
 import click
 
 from splice.cli.host_adding import debug_option
-from splice.cli.host_failing import Refused, note
+from splice.cli.host_faces import Beside, face_of
+from splice.cli.host_failing import note
 from splice.cli.host_files import config_option, server_option
-from splice.cli.host_opening import found_for, model_option, options_of, talk
-from splice.cli.outcomes import FAILED
+from splice.cli.host_opening import found_for, model_option, options_of, record_option, talk
 from splice.host.host import Host, HostError
 from splice.host.items import Chat, Message
 from splice.host.text import one_line
@@ -27,49 +24,37 @@ _ID_LENGTH = 4
 @config_option
 @server_option
 @model_option
+@record_option
 @click.option(
     "--resume", is_flag=False, flag_value=LAST, metavar="[ID]", help="Go on with the last chat, or with this."
 )
 @click.option("--plain", is_flag=True, help="One line for each event, for screen readers; SPLICE_PLAIN=1 always does.")
+@click.option("--web", is_flag=True, help="Open it on a web page too: what one shows and answers, the other does.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=0, show_default=True, help="Of the page; 0: any free one."
+)
 @debug_option
-def command(
-    configs: tuple[str, ...], servers: tuple[str, ...], model: str | None, resume: str | None, plain: bool
-) -> int:
+def command(configs: tuple[str, ...], servers: tuple[str, ...], model: str | None, **given: Any) -> int:
     """Talk to a model that uses your servers. It calls nothing that you, or your rules, do not allow."""
     here = found_for(configs, servers)
-    face = face_of(plain=plain)
+    face = face_of(plain=given["plain"])
 
     async def work(host: Host) -> int:
-        if resume is not None:
-            await host.open_chat(chat_of(host, resume))
+        if given["resume"] is not None:
+            await host.open_chat(chat_of(host, given["resume"]))
+        page, address = Beside(host, given["port"]), ""
         try:
-            code: int = await face.run(host)
+            if given["web"]:
+                address = await page.open()
+                note(f"the same is at {address}, which opens one browser, once")  # the app covers it, and says it too
+            code: int = await face.run(host, page=page.open, address=address)
             return code or 0
         finally:
+            await page.close()
             if face.__name__.endswith(".plain"):  # the app says it itself
                 _say_kept(host)
 
-    return talk(here, work, options_of(model=model))
-
-
-def face_of(*, plain: bool) -> Any:
-    """Load the face of this terminal: the app, or line mode. Raises `Refused`."""
-    wants_plain = plain or os.environ.get("SPLICE_PLAIN", "") not in ("", "0") or os.environ.get("TERM") == "dumb"
-    if wants_plain or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        return import_module("splice.host.terminal.plain")
-    try:
-        return import_module("splice.host.terminal.full")
-    except ModuleNotFoundError as error:
-        raise missing("the terminal app", error, "host", "--plain works without it") from error
-
-
-def missing(what: str, error: ModuleNotFoundError, extra: str, otherwise: str = "") -> Refused:
-    """Say which package lacks, and how to install it. Raises the error itself if the package is our own."""
-    needed = (error.name or "").partition(".")[0]
-    if needed in ("", "splice"):
-        raise error
-    told = f"pip install 'splice[{extra}]'{f'; {otherwise}' if otherwise else ''}"
-    return Refused(FAILED, f"{what} needs {needed}, which is not installed", mend=told)
+    return talk(here, work, options_of(model=model, record=given["record"]))
 
 
 def chat_of(host: Host, wanted: str) -> str:

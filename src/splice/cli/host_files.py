@@ -15,9 +15,10 @@ from splice.cli.host_failing import Refused, warn
 from splice.cli.outcomes import USAGE
 from splice.cli.reaching import files
 from splice.host.config import jsonc
-from splice.host.config.entries import Entry, Scope
+from splice.host.config.entries import Entry
 from splice.host.config.jsonc import BadConfiguration
-from splice.host.config.reading import Configuration, gathered, read, scope_of, standard_files
+from splice.host.config.reading import Configuration
+from splice.host.config.sources import Sources
 from splice.host.config.variables import missing
 from splice.host.places import Places, places
 from splice.host.text import listed, one_line
@@ -31,8 +32,18 @@ class Known(NamedTuple):
     """The servers, and where they were found."""
 
     found: Configuration
-    places: Places
-    cwd: Path
+    sources: Sources
+    """To read them again."""
+
+    @property
+    def places(self) -> Places:
+        """Where the host keeps its files."""
+        return self.sources.places
+
+    @property
+    def cwd(self) -> Path:
+        """The folder that the host works in."""
+        return self.sources.cwd
 
     def entry(self, name: str) -> Entry:
         """Find a server by the name that its file or the host gives it. Raises `Refused`."""
@@ -78,15 +89,17 @@ def known(configs: Sequence[str] = ()) -> Known:
     for each in configs:
         if not (cwd / each).exists():
             raise Refused(USAGE, f"there is no file {one_line(each)!r}", mend="name a file of servers, or leave it out")
-    named: list[tuple[Path, Scope]] = [(cwd / each, scope_of(cwd / each, cwd)) for each in configs]
-    found = gathered(read(path, scope, cwd=cwd) for path, scope in named or standard_files(cwd, kept))
-    return Known(found, kept, cwd)
+    sources = Sources(cwd, kept, tuple(cwd / each for each in configs))
+    return Known(sources.read(), sources)
 
 
 def chosen(known: Known, servers: Iterable[str]) -> Known:
     """Leave only the servers that are named; all of them if none is. Raises `Refused`."""
     entries = [known.entry(name) for name in servers]
-    return known._replace(found=replace(known.found, entries=entries)) if entries else known
+    if not entries:
+        return known
+    only = tuple(each.name for each in entries)
+    return Known(replace(known.found, entries=entries), replace(known.sources, only=only))
 
 
 def tell_problems(known: Known) -> None:

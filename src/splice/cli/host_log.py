@@ -9,24 +9,18 @@ import click
 import msgspec
 
 from splice.cli.host_adding import debug_option
-from splice.cli.host_failing import Refused, note
+from splice.cli.host_failing import Refused, note, print_json
 from splice.cli.host_table import painted
 from splice.cli.outcomes import FAILED, OK, USAGE
-from splice.host.asked import Json
 from splice.host.places import places
 from splice.host.records import exporting
 from splice.host.records.activity import Record
+from splice.host.telling import told
 from splice.host.text import one_line
 
 MAX_LINE = 1_000_000
-MAX_FACT = 120
-"""How many characters of a fact are shown."""
-
 MAX_CHATS = 5
 """How many chats are named to somebody who asks for one that there is not."""
-
-_HIDDEN = ("arguments", "result", "trace")
-"""Facts that are too long for a line; an export has them."""
 
 
 @click.command()
@@ -34,15 +28,18 @@ _HIDDEN = ("arguments", "result", "trace")
 @click.option("--export", "form", type=click.Choice(["jsonl", "html"]), help="Print all of it in this form.")
 @click.option("--server", default="", metavar="NAME", help="Only what is about this server.")
 @click.option("--kind", default="", metavar="KIND", help="Only records of this kind, such as call or answer.")
+@click.option("--json", "as_json", is_flag=True, help="Print the records as JSON, with hashes and all facts.")
 @debug_option
-def command(chat: str | None, form: str | None, server: str, kind: str) -> int:
+def command(chat: str | None, form: str | None, server: str, kind: str, as_json: bool) -> int:
     """Show what happened in the last session, or in the CHAT whose id begins like this.
 
-    Secrets that the host knows stand in no log.
+    Each line says why a call was allowed. Secrets that the host knows stand in no log.
     """
     of_server = [each for each in _records(chat) if not server or each.server == server]
     records = [each for each in of_server if not kind or each.kind == kind]
-    if form == "jsonl":
+    if as_json:
+        print_json({"ok": True, "records": [msgspec.to_builtins(each) for each in records]})
+    elif form == "jsonl":
         sys.stdout.write(exporting.jsonl(records))
     elif form == "html":
         sys.stdout.write(exporting.html(records))
@@ -91,15 +88,6 @@ def _read(path: Path) -> Iterator[Record]:
 
 def _line(record: Record) -> str:
     at = time.strftime("%H:%M:%S", time.localtime(record.at))
-    facts = "  ".join(f"{one_line(name)}={_fact(value)}" for name, value in record.facts.items() if _is_short(name))
     where = one_line(record.server) or "\u2013"
-    return f"{painted(at, 'dim', sys.stdout)}  {one_line(record.kind):<11} {where:<12} {facts}".rstrip()
-
-
-def _is_short(name: str) -> bool:
-    return name not in _HIDDEN and not name.endswith(("_sha256", "_bytes"))
-
-
-def _fact(value: Json) -> str:
-    text = one_line(value if isinstance(value, str) else msgspec.json.encode(value).decode())
-    return text if len(text) <= MAX_FACT else f"{text[: MAX_FACT - 1]}…"
+    words = told(record.kind, record.facts, record.turn)
+    return f"{painted(at, 'dim', sys.stdout)}  {one_line(record.kind):<11} {where:<12} {words}".rstrip()

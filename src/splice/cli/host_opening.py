@@ -19,7 +19,15 @@ from splice.host.text import one_line
 from splice.schema.schemas import is_object
 
 model_option = click.option(
-    "--model", metavar="ID", help="Which model; `splice host models` lists them. Default: the one chosen last."
+    "--model",
+    metavar="ID",
+    help="Which model; `splice host models` lists them, and FILE.py:CLASS is one of your own. "
+    "Default: the one chosen last.",
+)
+
+
+record_option = click.option(
+    "--record", metavar="FILE.jsonl", help="Append what the model answers to a cassette; --model FILE.jsonl plays it."
 )
 
 
@@ -42,7 +50,7 @@ def talk(here: Known, work: Callable[[Host], Awaitable[int]], options: HostOptio
 async def _talk(here: Known, work: Callable[[Host], Awaitable[int]], options: HostOptions) -> int:
     is_open = False
     try:
-        async with Host(here.found, options) as host:
+        async with Host(here.found, options, here.sources) as host:
             is_open = True
             return await work(host)
     except HostError as error:

@@ -3,6 +3,7 @@
 import shlex
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import Any
 
 import click
@@ -10,17 +11,17 @@ import msgspec
 
 from splice.cli.arguments import pairs
 from splice.cli.host_adding import debug_option
-from splice.cli.host_failing import Refused, print_json, warn
+from splice.cli.host_failing import Refused, note, print_json, warn
 from splice.cli.host_files import Known, config_option, quoted, server_option
-from splice.cli.host_opening import answers_of, found_for, model_option, options_of, say_model, talk
+from splice.cli.host_opening import answers_of, found_for, model_option, options_of, record_option, say_model, talk
 from splice.cli.host_starting import refusal
 from splice.cli.outcomes import DENIED, FAILED, OK, UNREACHABLE, USAGE, Stop
 from splice.host import headless
-from splice.host.asking.permissions import Effect, check, tool_of
+from splice.host.asking.permissions import Effect, check, strange, tool_of
 from splice.host.chats import START_SECONDS
 from splice.host.failing import HostError
-from splice.host.host import Host
-from splice.host.items import Call, Model, Prompt, Server
+from splice.host.host import Host, HostOptions
+from splice.host.items import Call, Model, Prompt, Server, Tool
 from splice.host.text import listed, one_line, safe
 
 _UNUSABLE = ("failed", "crashed", "login", "untrusted")
@@ -37,6 +38,7 @@ _UNUSABLE = ("failed", "crashed", "login", "untrusted")
 @config_option
 @server_option
 @model_option
+@record_option
 @click.option(
     "--allow",
     multiple=True,
@@ -63,12 +65,17 @@ def command(words: tuple[str, ...], configs: tuple[str, ...], servers: tuple[str
     _checked("allow", given["allow"])
     _checked("deny", given["deny"])
     here = found_for(configs, servers)
+    _check_servers(here, given)
     running = _Run(here, servers, [text, *words], given)
     try:
-        return talk(here, running.run, options_of(policy="headless", answers=answers, model=given["model"]))
+        return talk(here, running.run, _options(answers, given))
     except KeyboardInterrupt:
         print("stopped; the servers were told", file=sys.stderr)
         raise
+
+
+def _options(answers: dict[str, Any] | None, given: dict[str, Any]) -> HostOptions:
+    return options_of(policy="headless", answers=answers, model=given["model"], record=given["record"])
 
 
 class _Run:
@@ -91,6 +98,7 @@ class _Run:
         allow, deny, seconds = self._given["allow"], self._given["deny"], self._given["timeout"]
         status = await headless.run(host, prompt, allow, deny, self._hear, seconds=seconds, arguments=arguments)
         code = self._code(host, status)
+        _warn_of_tools(host, allow)
         if self._output == "json":
             print_json(self._described(host, code))
         elif self._output == "text":
@@ -130,6 +138,8 @@ class _Run:
         print(safe(text) if sys.stdout.isatty() else text)
         for name, why in self._end["unusable"].items():
             warn(f"{name}: {why}")
+        for each in self._end["unanswered"]:
+            note(f"nobody answered, and the turn went on without: {each}")
         why = self._end["why"]
         if code == DENIED:
             strange = next((each.name for each in host.board.all(Server) if each.state == "untrusted"), None)
@@ -154,6 +164,7 @@ class _Run:
             "model": None if model is None else {"id": host.model_id, "label": model.label, "is_ai": model.is_ai},
             "calls": [msgspec.to_builtins(each) for each in calls],
             "unusable": self._end["unusable"],
+            "unanswered": self._end["unanswered"],
         }
         return described
 
@@ -165,6 +176,24 @@ def _checked(effect: Effect, rules: Sequence[str]) -> None:
             check(effect, rule)
         except ValueError as error:
             raise Refused(USAGE, f"--{effect}: {one_line(str(error))}") from error
+
+
+def _check_servers(here: Known, given: dict[str, Any]) -> None:
+    """Refuse rules that are about no server there is: they were misspelt. Raises `Refused`."""
+    names = [each.name for each in here.found.entries]
+    for option in ("allow", "deny"):
+        if wrong := strange(given[option], names):
+            raise Refused(USAGE, f"--{option}: {wrong}", attempt="splice host mcp list")
+
+
+def _warn_of_tools(host: Host, rules: Sequence[str]) -> None:
+    """Warn of rules that name a tool which its server does not have."""
+    known = {tool_of(each.server, each.name) for each in host.board.all(Tool)}
+    for rule in rules:
+        server, _, tool = rule.partition("/")
+        tools = sorted(each for each in known if each.startswith(f"{server}/"))
+        if tools and tool and tool != "*" and rule not in known:
+            warn(listed(f"--allow {rule}: there is no such tool", get_close_matches(rule, tools, 3, 0.5) or tools))
 
 
 def _wanting(host: Host) -> str:

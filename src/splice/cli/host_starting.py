@@ -56,6 +56,9 @@ class Asker:
         del server
         return []
 
+    async def prepare(self, server: str, manifest: Manifest) -> None:
+        """Do nothing: what it offers is not looked at."""
+
     def heard(self, server: str, manifest: Manifest) -> None:
         """Leave it with the connection, which keeps it."""
 
@@ -116,6 +119,7 @@ def mend(word: str, lines: tuple[str, ...], entry: Entry, where: str) -> str:
         return f"change {entry.name} in {where}"
     program = one_line(entry.command)
     remedies = {
+        "can't open file": f"check the path of the script in {where}",
         "No such file": f"install {program}, or name it with its whole path in {where}",
         "not found": f"install {program}, or name it with its whole path in {where}",
         "ermission denied": f"let {program} be executed (chmod +x), or name its interpreter first in {where}",

@@ -1,17 +1,14 @@
 """`splice host web`: the same conversation on a web page, for this machine only."""
 
-from collections.abc import Mapping
-from importlib import import_module
 from typing import Any
 
 import click
 
 from splice.cli.host_adding import debug_option
-from splice.cli.host_chat import LAST, chat_of, missing
-from splice.cli.host_failing import Refused
+from splice.cli.host_chat import LAST, chat_of
+from splice.cli.host_faces import served, serving
 from splice.cli.host_files import config_option, server_option
 from splice.cli.host_opening import found_for, model_option, options_of, talk
-from splice.cli.outcomes import FAILED
 from splice.host.host import Host
 
 
@@ -36,24 +33,3 @@ def command(configs: tuple[str, ...], servers: tuple[str, ...], model: str | Non
         return await served(face, host, given["port"], opens=not given["no_browser"])
 
     return talk(here, work, options_of(model=model))
-
-
-def serving() -> Any:
-    """Load the web face. Raises `Refused`."""
-    try:
-        return import_module("splice.host.web.serving")
-    except ModuleNotFoundError as error:
-        raise missing("the web page", error, "web", "splice host chat needs no browser") from error
-
-
-async def served(
-    face: Any, host: Host, port: int, *, opens: bool, proposed: Mapping[str, Mapping[str, str]] = {}
-) -> int:
-    """Serve the face, with what stands in the forms of prompts. Raises `Refused` when the port is taken."""
-    try:
-        code: int = await face.run(host, port, opens, proposed)
-    except OSError as error:
-        raise Refused(
-            FAILED, f"port {port} cannot be used: {error.strerror or error}", mend="--port takes another"
-        ) from error
-    return code or 0

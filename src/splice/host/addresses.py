@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from urllib.parse import SplitResult, urlsplit
 
-from splice.host.asking.lookalikes import seeming
+from splice.host.lookalikes import seeming
 
 MAX_LETTERS = 5
 """How many foreign letters of a host are named in a sentence."""
@@ -30,6 +30,15 @@ _TOGETHER = (
 )
 """Scripts that one word may well have together."""
 
+_IMITATES = "This host imitates another one."
+_HIDDEN = "This address hides where it leads."
+_LETTERS = "This host may not be what it looks like."
+_UNREAD = "It is not certain where this address leads."
+_NUMBER = "This host has no name."
+_OPEN = "This page is not encrypted."
+_HEADLINES = (_IMITATES, _HIDDEN, _LETTERS, _UNREAD, _NUMBER, _OPEN)
+"""What may be wrong with an address, the worst first."""
+
 _ALIKE = str.maketrans({"0": "o", "1": "l", "i": "l", "|": "l", "5": "s", "-": None, "_": None})
 
 
@@ -41,25 +50,40 @@ def host_of(url: str) -> str:
 
 def warnings_about(url: str, known: Iterable[str] = ()) -> Iterator[str]:
     """Say what may deceive about a URL; `known` are hosts that the user knows, and others may imitate."""
+    for _, proof in _findings(url, known):
+        yield proof
+
+
+def loudest(url: str, known: Iterable[str] = ()) -> str:
+    """Say the worst of what may deceive about a URL, as one short sentence; empty: nothing does."""
+    found = {headline for headline, _ in _findings(url, known)}
+    return next((each for each in _HEADLINES if each in found), "")
+
+
+def _findings(url: str, known: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """List what may deceive about a URL: each as a headline, and what proves it."""
     host, parts = host_of(url), _parts(url)
     if not host or parts is None:
-        yield "no host can be read out of this address"
+        yield _UNREAD, "no host can be read out of this address"
         return
     shown = _shown(host) if _is_punycode(host) else host
     if not host.isascii():
-        yield f"the host has letters that may look like others; it is really {_ascii(host)}"
+        yield _LETTERS, f"the host has letters that may look like others; it is really {_ascii(host)}"
     if _is_punycode(host):
-        yield f"the host is written in Punycode, and would be shown as {shown}; its letters may look like others"
-    yield from _about_letters(shown)
+        told = f"the host is written in Punycode, and would be shown as {shown}; its letters may look like others"
+        yield _LETTERS, told
+    for told in _about_letters(shown):
+        yield _LETTERS, told
     if "@" in parts.netloc:
-        yield f"what stands before the @ is not the host; this address leads to {host}"
+        yield _HIDDEN, f"what stands before the @ is not the host; this address leads to {host}"
     if parts.scheme != "https" and host not in _LOCAL:
-        yield f"it is not https ({parts.scheme}), so others may read what you enter there"
+        yield _OPEN, f"it is not https ({parts.scheme}), so others may read what you enter there"
     if host not in _LOCAL and _is_number(host):
-        yield "the host is a number and not a name, so nobody can tell whose it is"
+        yield _NUMBER, "the host is a number and not a name, so nobody can tell whose it is"
     if _ODD.search(url) or "%" in parts.netloc:
-        yield "it has characters that browsers read in different ways, so it may lead elsewhere"
-    yield from _about_known(shown, known)
+        yield _UNREAD, "it has characters that browsers read in different ways, so it may lead elsewhere"
+    for told in _about_known(shown, known):
+        yield _IMITATES, told
 
 
 def marked(text: str) -> list[tuple[str, str]]:

@@ -60,6 +60,10 @@ class Visit(Struct, frozen=True, tag="visit", tag_field="type", omit_defaults=Tr
     call: str = ""
     is_opened: bool = False
     is_login: bool = False
+    loud: str = ""
+    """What is worst about the address, in a few words; its warnings say why."""
+    is_new: bool = False
+    """The server has never sent the user to this host before."""
 
 
 class Weight(Struct, frozen=True):
@@ -70,6 +74,8 @@ class Weight(Struct, frozen=True):
     """``0.8 x 0.9 cost + 0.2 x 0.5 speed``."""
     total: float
     is_chosen: bool = False
+    parts: list[tuple[str, float, float]] = []
+    """The same in parts: of what, its weight, and how the model stands in it."""
 
 
 class Sampling(Struct, frozen=True, tag="sampling", tag_field="type", omit_defaults=True):
@@ -87,6 +93,13 @@ class Sampling(Struct, frozen=True, tag="sampling", tag_field="type", omit_defau
     cap: int = 0
     """The most that the user grants; above it, it cannot run."""
     tools: list[str] = []
+    definitions: Json = None
+    """`Tool` as JSON, of each of them: the model reads all of it. Nothing if it brings none."""
+    tool_choice: str = ""
+    """``required``, ``none``; empty: as the model likes."""
+    stops: list[str] = []
+    """Words at which the model stops."""
+    temperature: float | None = None
     context: str = ""
     """What of the chat it asked for: ``thisServer``, ``allServers``. It gets none, unless the answer says so."""
     rate: str = ""
@@ -107,7 +120,7 @@ class Completion(Struct, frozen=True, tag="completion", tag_field="type", omit_d
 
 
 class Trust(Struct, frozen=True, tag="trust", tag_field="type", omit_defaults=True):
-    """May this server of the project be started? Answered by `Decision` with ``once`` or ``deny``."""
+    """May this server of a project, or of an edited file, be started? Answered by `Decision`: ``once`` or ``deny``."""
 
     runs: str
     words: list[str]
@@ -121,6 +134,10 @@ class Trust(Struct, frozen=True, tag="trust", tag_field="type", omit_defaults=Tr
     fingerprint: str = ""
     before: list[tuple[Literal[" ", "-", "+"], str]] | None = None
     """It was trusted with another command: word by word."""
+    is_own: bool = False
+    """It stands in the user's own file, and came there while the host ran: a program may have written it."""
+    is_remote: bool = False
+    """It is not started: it is sent what is said to it."""
 
 
 class RootsAsked(Struct, frozen=True, tag="roots", tag_field="type"):
@@ -143,6 +160,11 @@ class ResultReview(Struct, frozen=True, tag="result", tag_field="type"):
 
 
 Asked: TypeAlias = Approval | Form | Visit | Sampling | Completion | Trust | RootsAsked | Goon | ResultReview
+
+
+def call_in(asked: Asked) -> str:
+    """Tell during which call it is asked; empty: during none, or it is not known which."""
+    return asked.call if isinstance(asked, Approval | Form | Visit | Sampling | Completion | ResultReview) else ""
 
 
 class Decision(Struct, frozen=True, tag="decision", tag_field="type", omit_defaults=True):

@@ -3,17 +3,20 @@
 import asyncio
 import secrets
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from splice.host.engine import NEW, Engine
+from msgspec.structs import replace
+
+from splice.host.engine import NEW
 from splice.host.failing import HostError
-from splice.host.items import Attached, Message, Model, Prompt, Tool
+from splice.host.items import Attached, Call, Message, Model, Prompt, Tool
 from splice.host.records.faults import fault_of
 from splice.host.records.history import HistoryFailed, Saved
+from splice.host.reloading import Reloading
 from splice.host.text import one_line, size, whole
-from splice.host.turns import fetching, metering
+from splice.host.turns import branching, fetching, metering
 from splice.host.turns.conversation import Conversation
 from splice.host.turns.quoting import of_prompt, pictures_of, text_of
 from splice.host.turns.turn import Turn
@@ -29,11 +32,14 @@ MAX_DATA = 12_000_000
 
 MAX_TITLE = 60
 
+BRANCH = ", branch"
+"""How the title of a chat ends that was begun from another one."""
+
 START_SECONDS = 15.0
 """How long a turn waits at its beginning for servers whose tools are not known yet. Later they join it."""
 
 
-class Chats(Engine):
+class Chats(Reloading):
     """The commands about chats."""
 
     async def say(
@@ -48,11 +54,7 @@ class Chats(Engine):
         if not (text.strip() or prompt):
             raise HostError("There is nothing to say yet")
         first = self._named(tool)
-        self._is_preparing = True  # nobody else begins while the prompt is fetched
-        try:
-            messages, outside = await self._fetched(prompt, arguments or {})
-        finally:
-            self._is_preparing = False
+        messages, outside = await self._prepared(self._fetched(prompt, arguments or {}))
         if text.strip() or messages[-1].role != "user":
             messages.append(SamplingMessage(role="user", content=[TextContent(text=text.strip() or "Go on.")]))
         _check_size(messages)
@@ -82,7 +84,13 @@ class Chats(Engine):
         return max(said, key=lambda message: int(message.id.rpartition(":")[2]))
 
     async def stop(self) -> None:
-        """Stop the turn: the model is not heard any longer, calls are cancelled, questions withdrawn."""
+        """Stop the turn: the model is not heard any longer, calls are cancelled, questions withdrawn.
+
+        What is to be said, and waits for a server's prompt, is not said.
+        """
+        if self._preparing is not None:
+            self._preparing.cancel()
+            await asyncio.wait([self._preparing])
         if self._running is not None:
             self._running.cancel()
             await asyncio.wait([self._running])
@@ -104,10 +112,34 @@ class Chats(Engine):
         self._check_idle()
         self._open(self._saved(id))
 
+    async def branch(self, turn: int, again: bool = False) -> str:
+        """Begin a chat with what was said in the open one up to the end of a turn, and open it. Returns its id.
+
+        With `again`, the model takes that turn anew there. What its calls did stays done, in the chat as it was.
+        """
+        self._check_idle()
+        title, told = f"{self.chat.title.removesuffix(BRANCH)}{BRANCH}", self.chat.messages
+        board: list[Message | Call] = [*self.board.all(Message), *self.board.all(Call)]
+        known = [each for each in board if each.chat == self.chat.id]
+        messages = told[: branching.messages(told, known, turn, again)]
+        items = branching.shown(known, turn, again)
+        saved = self._kept(lambda: self.history.begin(secrets.token_hex(8), _fit(title)))
+        self._kept(lambda: self.history.add(saved.id, messages, turn))
+        self._kept(lambda: self.history.keep(saved.id, [replace(each, chat=saved.id) for each in items]))
+        self._open(self._saved(saved.id))
+        if again:
+            anew = Turn(self.parts, self.chat, self.model)
+            for each in items:
+                if isinstance(each, Message) and each.turn == turn:
+                    outside = [each.prompt.partition("/")[0]] if each.prompt else []
+                    for server in (*outside, *(one.server for one in each.attached)):
+                        anew.taint.add(server)
+            self._begin_turn(anew)
+        return saved.id
+
     async def rename_chat(self, id: str, title: str) -> None:
         """Give a chat another title."""
-        title = one_line(title)
-        title = title if len(title) <= MAX_TITLE else f"{title[: MAX_TITLE - 1].rstrip()}…"
+        title = _fit(one_line(title))
         if not title:
             raise HostError("A chat needs a title")
         self._saved(id)
@@ -130,7 +162,7 @@ class Chats(Engine):
     # Parts of them.
 
     def _check_idle(self) -> None:
-        if self._is_preparing or self._running is not None:
+        if self._preparing is not None or self._running is not None:
             raise HostError("A turn is under way: wait for it, or stop it")
 
     def _named(self, tool: str) -> str:
@@ -142,8 +174,24 @@ class Chats(Engine):
             raise HostError(f"There is no tool {one_line(tool)} that could be called now")
         return item.called
 
+    async def _prepared(self, fetching: Coroutine[Any, Any, T]) -> T:
+        """Wait for what is to be said; nobody else begins meanwhile. Raises `HostError` when `stop` ends it."""
+        work = asyncio.get_running_loop().create_task(fetching)
+        self._preparing = work
+        self.chat.mark(is_busy=True)
+        try:
+            await asyncio.wait([work])
+        finally:
+            work.cancel()  # who waits for it may be cancelled
+            self._preparing = None
+            self.chat.mark(is_busy=False)
+        if work.cancelled():
+            raise HostError("You stopped it, so it was not said")
+        return work.result()
+
     async def _fetched(self, prompt: str, arguments: dict[str, str]) -> tuple[list[SamplingMessage], list[str]]:
-        """Get the messages of a prompt, and the servers whose data stands in them."""
+        """Get the messages of a prompt, and the servers whose data stands in them; look for edited files first."""
+        await self.notice_edits()
         if not prompt:
             return [], []
         server, _, name = prompt.partition("/")
@@ -215,6 +263,10 @@ class Chats(Engine):
         if found is None:
             raise HostError("There is no such chat")
         return found
+
+
+def _fit(title: str) -> str:
+    return title if len(title) <= MAX_TITLE else f"{title[: MAX_TITLE - 1].rstrip()}…"
 
 
 def _check_size(messages: Iterable[SamplingMessage]) -> None:

@@ -1,5 +1,6 @@
 """Commands of the host about what the user decides: answers, rules, folders, the model, settings."""
 
+import asyncio
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
@@ -10,6 +11,7 @@ from splice.host.engine import Engine
 from splice.host.failing import HostError
 from splice.host.items import Rule
 from splice.host.models.base import ModelFailed
+from splice.host.models.catalogue import Keyed
 from splice.host.places import keep, private
 from splice.host.settings import SettingWrong
 from splice.host.text import one_line
@@ -101,9 +103,22 @@ class Choices(Engine):
             raise HostError(error.message) from error
         await self.set("model", id)
 
+    def model_keys(self) -> list[Keyed]:
+        """Tell from which variables the keys of providers are read, and which are set. No key is told."""
+        return self.catalogue.keys
+
     async def find_models(self) -> int:
         """Look for programs on this computer that serve models. Returns how many models there are."""
         return await self.catalogue.find()
+
+    async def delete_log(self) -> int:
+        """Delete the activity of sessions that have ended. Returns how many there were."""
+        try:
+            number = await asyncio.to_thread(self.activity.forget)
+        except OSError as error:
+            raise HostError(f"Old activity cannot be deleted: {error}") from error
+        self.activity.record("setting", name="activity", value=f"{number} earlier sessions deleted")
+        return number
 
     async def set(self, name: str, value: Json) -> None:
         """Change a setting; None: back to its default."""

@@ -19,12 +19,14 @@ from splice.host.text import listed, one_line
 from splice.schema.schemas import cut
 
 COMMANDS = (
-    *("say", "stop", "cancel", "answer", "draft", "visit"),
-    *("new_chat", "open_chat", "rename_chat", "delete_chat"),
+    *("say", "stop", "cancel", "answer", "ended", "draft", "visit"),
+    *("new_chat", "open_chat", "branch", "rename_chat", "delete_chat"),
     *("start_server", "stop_server", "restart_server", "log_in", "switch_server", "add_server", "remove_server"),
-    *("output", "switch_tool", "accept_tool"),
+    *("look_at", "review_server", "importable", "import_server", "withdraw_trust", "reload"),
+    *("output", "messages", "switch_tool", "accept_tool"),
     *("resources", "read", "complete", "attach", "detach", "refresh", "preview"),
-    *("grant", "revoke", "restore", "add_root", "remove_root", "choose_model", "find_models", "set"),
+    *("grant", "revoke", "restore", "add_root", "remove_root", "set", "delete_log"),
+    *("choose_model", "find_models", "model_keys"),
 )
 
 MAX_SENTENCE = 1_000

@@ -25,6 +25,7 @@ from splice.host.asking.questions import Questions
 from splice.host.asking.roots import Roots
 from splice.host.asking.sampling import Samplings
 from splice.host.asking.unattended import Answers
+from splice.host.asking.visited import Visited
 from splice.host.board import Board
 from splice.host.config.entries import Entry, variables_in
 from splice.host.config.inputs import Input, Inputs
@@ -35,7 +36,8 @@ from splice.host.connecting.connections import Connection, Connections, Unavaila
 from splice.host.connecting.trust import Trusted
 from splice.host.failing import HostError
 from splice.host.models.base import Model, ModelFailed
-from splice.host.models.catalogue import Catalogue
+from splice.host.models.catalogue import Catalogue, is_file
+from splice.host.models.replay import ReplayModel, cassette
 from splice.host.options import HostOptions
 from splice.host.parts import Parts
 from splice.host.places import Places, places
@@ -63,7 +65,6 @@ MAX_NOTICES = 20
 CLOSE_SECONDS = 15.0
 """How long closing may take in all. Servers that do not end by then are left to the system."""
 
-
 _COMING = ("asleep", "starting")
 """States of a server from which it may come up by itself."""
 
@@ -85,7 +86,8 @@ class Engine:
         self._options, self._configured = options, configured
         self._turn: Turn | None = None
         self._running: asyncio.Task[None] | None = None
-        self._is_preparing = False
+        self._watching: asyncio.Task[None] | None = None
+        self._preparing: asyncio.Task[Any] | None = None
         self.is_closing = False
         self._chat: Conversation | None = None
         self._fingerprints: dict[str, str] = {}
@@ -104,12 +106,12 @@ class Engine:
         self.catalogue = Catalogue(board, self.settings["models"], os.environ)
         self.services = Services(board, self.activity, self.questions, registry, self.trusted, self.announce)
         self.services.folders = Roots(board, self.questions, self._roots_changed)
-        inputs = Inputs(state / "inputs.json", self._configured.inputs, self._ask_input)
+        self.inputs = Inputs(state / "inputs.json", self._configured.inputs, self._ask_input)
         self.parts = Parts(
             board=board,
             activity=self.activity,
             settings=self.settings,
-            connections=Connections(board, self.services, self.places, inputs.value),
+            connections=Connections(board, self.services, self.places, self.inputs.value),
             registry=registry,
             discovery=Discovery(registry),
             questions=self.questions,
@@ -120,6 +122,9 @@ class Engine:
         self.services.on_start = self._started
         self.services.on_update = self.attachments.updated
         self.services.elicitation.known = self._hosts
+        visited = Visited(state / "visited.json")
+        self.services.elicitation.has_sent = lambda server, host: visited.has(self._identity(server), host)
+        self.services.elicitation.sent = lambda server, host: visited.add(self._identity(server), host)
         around = Around(self.catalogue, self.parts.connections, lambda: self.chat, self.services.record)
         self._samplings = Samplings(board, self.questions, policy, around)
         self.services.sample_for = self._sample
@@ -194,6 +199,7 @@ class Engine:
         try:
             self._begin()
             self._in_background(self.parts.connections.start_eager())
+            self._watching = asyncio.get_running_loop().create_task(self.permissions.watch())
         except BaseException:
             self.history.close()
             self.activity.close()
@@ -256,6 +262,8 @@ class Engine:
 
     async def _close(self) -> None:
         self.is_closing = True
+        if self._watching is not None:
+            self._watching.cancel()
         self.questions.close()
         if self._running is not None:
             self._running.cancel()
@@ -267,12 +275,16 @@ class Engine:
     # Servers.
 
     def add_entry(self, entry: Entry, target: Any = None) -> None:
-        """Show a server. What its configuration puts into environments and headers is a secret from now on."""
+        """Show a server."""
+        self.configure(entry)
+        self.parts.connections.add(entry, target=target)
+
+    def configure(self, entry: Entry) -> None:
+        """Say how a server is configured. What that puts into environments and headers is a secret from now on."""
         self._hide_values(entry)
         tools = entry.options.tools
         self._fingerprints[entry.name] = entry.fingerprint
         self.parts.registry.configure(entry.name, Wanted(entry.fingerprint, tools.include, tools.exclude))
-        self.parts.connections.add(entry, target=target)
         if entry.options.trust_annotations:
             self.permissions.grant("allow", reads_of(entry.name), chat="")
 
@@ -308,18 +320,27 @@ class Engine:
         """Choose the model of the options, else the one that was chosen last. Raises `HostError`."""
         given = self._options.get("model") or self.settings["model"]
         try:
+            if record := self._options.get("record"):
+                self.catalogue.cassette = cassette(record)
             if given and not isinstance(given, str):
                 self.catalogue.add(given)
+            elif isinstance(given, str) and self._options.get("model") and is_file(given):
+                self.catalogue.add_file(given)
+            elif isinstance(given, str) and self._options.get("model") and given.endswith(".jsonl"):
+                self.catalogue.add(ReplayModel(given, id=given))
             if given:
                 self.catalogue.choose(given if isinstance(given, str) else given.id)
         except ModelFailed as error:
             if self._options.get("model"):
                 raise HostError(error.message) from error
             self.notice(error.message, "warn")
+        except (OSError, ValueError) as error:
+            raise HostError(f"The cassette cannot be used: {error}") from error
 
     async def wake(self, seconds: float) -> None:
-        """Start the servers whose tools are not known, and wait for them, but not for ever. Who is late joins later."""
-        unknown = [each for each in self.parts.connections if each.manifest is None and each.state in _COMING]
+        """Start the servers that are not known or not trusted, and wait, but not for ever. Who is late joins later."""
+        coming = [each for each in self.parts.connections if each.state in _COMING]
+        unknown = [each for each in coming if each.manifest is None or not self._trusts(each.entry.name)]
         if unknown:
             starting = [asyncio.ensure_future(_started(each)) for each in unknown]
             _, late = await asyncio.wait(starting, timeout=seconds)
@@ -339,7 +360,8 @@ class Engine:
     # The board.
 
     def notice(self, text: str, level: Literal["ok", "info", "warn", "bad"] = "info", server: str = "") -> None:
-        """Say something in passing."""
+        """Say something in passing. It is written down too: a face shows it for a moment only."""
+        self.activity.record("notice", server=server, text=text, level=level)
         notice = items.Notice(id=f"notice:{self.numbers.new()}", text=text, level=level, server=server)
         self.board.put(notice)
         self._notices.append(notice.id)

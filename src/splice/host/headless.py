@@ -12,15 +12,19 @@ import msgspec
 
 from splice.host import items
 from splice.host.asked import Json
-from splice.host.asking.permissions import Effect
+from splice.host.asking.permissions import Effect, server_in, strange, tool_of
+from splice.host.asking.unattended import Refusal
 from splice.host.failing import HostError
 from splice.host.host import Host
+from splice.host.tools.names import called
 
 DONE, FAILED, UNANSWERED = 0, 1, 4
 """Exit statuses: the turn came to its end; it did not; something was denied because nobody was there to answer."""
 
 TURN_SECONDS = 3_600.0
 """How long a turn may take in all, unless the caller says otherwise."""
+
+_UNUSABLE = ("failed", "crashed", "login", "untrusted")
 
 _SHOWN = (items.Server, items.Notice, items.Call, items.Message)
 
@@ -38,29 +42,38 @@ async def run(
     """Say a prompt, wait for the end of the turn, and return the exit status. The host has to be open and headless.
 
     With `arguments` the prompt is one of a server's: ``travel/plan-vacation``, filled in with them.
-    `allow` and `deny` are rules for this run, such as ``travel/*``. `output` gets the lines, one JSON object each: the
-    items of messages, calls, servers and notices as they become final, and at last ``{"kind": "end", ...}``.
+    `allow` and `deny` are rules for this run, such as ``travel/*``; each has to be about a server that there is.
+    `output` gets the lines, one JSON object each: the items of messages, calls, servers and notices as they become
+    final, and at last ``{"kind": "end", ...}``. A question that was refused counts only if the turn needed who asked
+    it, or `allow` names it; the others stand in that last line. So does a tool that `allow` names and that is held.
     Raises `HostError` for rules and hosts that cannot be used.
     """
     if not host.is_headless:
         raise HostError("A host that runs by itself is opened with policy='headless'")
+    if wrong := strange([*allow, *deny], [each.entry.name for each in host.parts.connections]):
+        raise HostError(f"The rule {wrong}")
     _grant(host, "allow", allow)
     _grant(host, "deny", deny)
     told = _Told(output or (lambda _line: None))
     watching = asyncio.get_running_loop().create_task(_watch(host, told))
     try:
-        status, why = await _turn(host, prompt, arguments, seconds)
+        status, why = await _turn(host, prompt, arguments, allow, seconds)
     finally:
         watching.cancel()
         with suppress(asyncio.CancelledError):
             await watching
     for item in _final(host):
         told.item(item)
-    told.line({"kind": "end", "status": status, "why": why, "text": _text(host), "unusable": _unusable(host)})
+    needed = _needed(host, "" if arguments is None else prompt, allow)
+    unneeded: list[Json] = [str(each) for each in _refusals(host) if each not in needed]
+    end: dict[str, Json] = {"kind": "end", "status": status, "why": why, "text": _text(host)}
+    told.line({**end, "unusable": _unusable(host), "unanswered": unneeded})
     return status
 
 
-async def _turn(host: Host, prompt: str, arguments: dict[str, str] | None, seconds: float) -> tuple[int, str]:
+async def _turn(
+    host: Host, prompt: str, arguments: dict[str, str] | None, allow: Sequence[str], seconds: float
+) -> tuple[int, str]:
     """Take the turn. Returns the status, and why it is not 0."""
     try:
         await (host.say(prompt) if arguments is None else host.say(prompt=prompt, arguments=arguments))
@@ -71,14 +84,48 @@ async def _turn(host: Host, prompt: str, arguments: dict[str, str] | None, secon
         return FAILED, f"the turn did not end within {seconds:g} s"
     except HostError as error:
         return FAILED, str(error)
-    denied = [each for each in host.board.all(items.Call) if each.state == "denied" and each.turn == host.chat.turn]
+    denied = [each for each in _calls(host) if each.state == "denied"]
     refusals = [
-        *(host.answers.refusals if host.answers else ()),
+        *map(str, _needed(host, "" if arguments is None else prompt, allow)),
+        *(f"{name} changed since you saw it: look at it in splice host chat or web" for name in _held(host, allow)),
         *(each.word if name in each.word else f"{name}: {each.word}" for name, each in _named(denied)),
     ]
     if refusals:
         return UNANSWERED, "; ".join(refusals)
     return (DONE, "") if last.role == "model" and not last.stop else (FAILED, last.stop or last.text)
+
+
+def _calls(host: Host) -> list[items.Call]:
+    return [each for each in host.board.all(items.Call) if each.turn == host.chat.turn]
+
+
+def _refusals(host: Host) -> list[Refusal]:
+    return host.answers.refusals if host.answers is not None else []
+
+
+def _held(host: Host, allow: Sequence[str]) -> list[str]:
+    """List the tools that are allowed by their names, and held: their definitions are others than the user saw."""
+    names = [tool_of(each.server, each.name) for each in host.board.all(items.Tool) if each.held is not None]
+    return [name for name in names if name in allow]
+
+
+def _needed(host: Host, prompt: str, allow: Sequence[str]) -> list[Refusal]:
+    """List the refusals that the turn suffered from: of servers that it called, wanted to call or may, and of the host.
+
+    What a server wants at its start, such as trust, matters to a turn that went on without it only if there was no
+    other server.
+    """
+    servers = {each.name: each.state in _UNUSABLE for each in host.board.all(items.Server) if each.state != "off"}
+    calls = _calls(host)
+    used = {each.server for each in calls} | {prompt.partition("/")[0]} | set(map(server_in, allow))
+    wanted = [each.tool for each in calls if not each.server and each.state == "failed"]
+    used |= {name for name in servers if any(tool.startswith(called(name, "")) for tool in wanted)}
+    is_alone = all(servers.values())
+    return [
+        each
+        for each in _refusals(host)
+        if is_alone or each.server in used or (not each.server and (each.kind == "goon" or wanted))
+    ]
 
 
 def _named(calls: Sequence[items.Call]) -> list[tuple[str, items.Call]]:
@@ -149,5 +196,5 @@ def _text(host: Host) -> str:
 
 
 def _unusable(host: Host) -> dict[str, str]:
-    states = ("failed", "crashed", "login", "untrusted", "starting")
+    states = (*_UNUSABLE, "starting")
     return {each.name: each.word or each.state for each in host.board.all(items.Server) if each.state in states}

@@ -12,8 +12,7 @@ from typing import Self, Unpack
 
 from splice.host.chats import Chats
 from splice.host.choices import Choices
-from splice.host.config.entries import Scope
-from splice.host.config.reading import gathered, read, scope_of, standard_files
+from splice.host.config.sources import Sources
 from splice.host.failing import HostError
 from splice.host.options import HostOptions, check_names
 from splice.host.places import Places, places
@@ -40,13 +39,13 @@ class Host(Chats, Serving, Reading, Choices):
         """Make a host for the servers of these files; without any, of the project's and the user's own.
 
         Files are read now, and no server is started. One that cannot be read is said on the board, and hides no other.
-        The options are those of `HostOptions`: `model`, `home`, `policy`, `answers`, `cwd`, `roots` and `servers`.
+        The options are those of `HostOptions`: `model`, `home`, `policy`, `answers`, `cwd`, `roots`, `servers`
+        and `record`.
         Raises `HostError` for options that cannot be used.
         """
         check_names(options)
         cwd = Path(options.get("cwd") or Path.cwd()).absolute()
         home = options.get("home")
         kept = places() if home is None else Places.under(Path(home).expanduser().absolute())
-        named: list[tuple[Path, Scope]] = [(cwd / path, scope_of(cwd / path, cwd)) for path in paths]
-        configured = gathered(read(path, scope, cwd=cwd) for path, scope in named or standard_files(cwd, kept))
-        return cls(configured, options)
+        sources = Sources(cwd, kept, tuple(cwd / path for path in paths))
+        return cls(sources.read(), options, sources)

@@ -103,6 +103,8 @@ class Tool(Item, frozen=True, tag="tool"):
     is_on: bool = True
     tokens: int = 0
     """What its definition costs in the model's window, about."""
+    notes: list[str] = []
+    """What of its definition models are not told, or told otherwise: providers refuse some schemas."""
     findings: list[Finding] = []
     held: list[Change] | None = None
     """It changed since the user last saw it, so: these parts, and the model does not get it until the user accepts."""
@@ -240,7 +242,9 @@ class Call(Item, frozen=True, tag="call"):
     """One sentence about the state: ``waits for you``, ``after bookTrip``, ``the server crashed``."""
     progress: Progress | None = None
     began: float = 0.0
+    """Since when it runs, without the time that the user took; 0 while a question about it waits."""
     seconds: float | None = None
+    """How long it ran, without the time that the user took; None: it never ran."""
     trail: list[Step] = []
     result: list[Block] = []
     structured: Json = None
@@ -344,6 +348,8 @@ class Output(Item, frozen=True, tag="output"):
     server: str
     lines: int = 0
     worst: str = ""
+    messages: int = 0
+    """How many JSON-RPC messages went to it and came from it. A face asks for them."""
 
 
 class Notice(Item, frozen=True, tag="notice"):

@@ -14,7 +14,8 @@ class HostOptions(TypedDict, total=False):
     """Everything that `Host.from_config` takes besides the files of servers."""
 
     model: str | Model
-    """The id of a model, or a model; else the one that the user chose last."""
+    """The id of a model, a model, ``FILE.py:NAME`` of one's own, or a cassette ``FILE.jsonl`` to be played again; else
+    the one that the user chose last."""
     home: str | Path
     """Where the host keeps its files; else in the folders of the system."""
     policy: Literal["ask", "headless"]
@@ -27,6 +28,8 @@ class HostOptions(TypedDict, total=False):
     """Folders that servers are told of, besides those that the user added."""
     servers: Mapping[str, Any]
     """More servers by their names: an entry of a configuration file, a `Server` of this process, a URL."""
+    record: str | Path
+    """A cassette: what models answer is appended to it."""
 
 
 def check_names(given: Iterable[str]) -> None:

@@ -6,7 +6,8 @@ Each of these is a part of its own; here they meet the connections.
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from splice.host.asked import Decision, Trust
+from splice.host.addresses import host_of
+from splice.host.asked import Decision
 from splice.host.asking.elicitation import Elicitation
 from splice.host.asking.questions import Questions
 from splice.host.asking.roots import Roots
@@ -15,10 +16,10 @@ from splice.host.config.entries import Entry
 from splice.host.connecting.manifest import Manifest
 from splice.host.connecting.trust import Trusted
 from splice.host.items import Call
+from splice.host.looks import trust_of
 from splice.host.records.activity import Activity
 from splice.host.text import one_line
 from splice.host.tools.registry import Registry
-from splice.host.tools.words import Budget, compare
 from splice.types import CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult, Root
 
 MAX_WHY = 300
@@ -51,17 +52,7 @@ class Services:
         """Tell whether the user trusts the command of an entry; asks when it is not known."""
         if self._trusted.is_trusted(entry):
             return True
-        before = self._trusted.before(entry)
-        asked = Trust(
-            runs=entry.runs,
-            words=entry.words,
-            source="" if entry.source is None else str(entry.source),
-            folder=entry.works_in,
-            variables=entry.variables,
-            ignored=list(entry.ignored),
-            fingerprint=entry.fingerprint,
-            before=None if before is None else compare(" ".join(before), " ".join(entry.words), Budget()),
-        )
+        asked = trust_of(entry, self._trusted.before(entry))
         answer, by = await self._questions.ask(entry.name, asked)
         is_given = isinstance(answer, Decision) and answer.verdict == "once"
         self.record("trust", entry.name, given=is_given, by=by, runs=entry.runs, fingerprint=entry.fingerprint)
@@ -73,7 +64,10 @@ class Services:
         """Let the user answer a question. Raises `InvalidParams` for one that cannot be shown."""
         running = [each.id for each in self._board.all(Call) if each.server == server and each.state == "running"]
         result = await self.elicitation.elicit(server, params, calls=running)
-        self.record("elicitation", server, mode=params.mode or "form", message=params.message, action=result.action)
+        where = {"host": host_of(params.url)} if params.mode == "url" and params.url else {}
+        self.record(
+            "elicitation", server, mode=params.mode or "form", message=params.message, action=result.action, **where
+        )
         return result
 
     async def sample(self, server: str, params: CreateMessageParams) -> CreateMessageResult | None:
@@ -83,6 +77,10 @@ class Services:
     async def roots(self, server: str) -> list[Root]:
         """List the folders that a server is told of; asks the user the first time."""
         return await self.folders.tell(server)
+
+    async def prepare(self, server: str, manifest: Manifest) -> None:
+        """Do what takes long before `heard` is told the same."""
+        await self._registry.prepare(server, manifest)
 
     def heard(self, server: str, manifest: Manifest) -> None:
         """Take what a server offers: it came, or it changed."""

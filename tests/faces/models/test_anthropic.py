@@ -72,6 +72,19 @@ def test_text_calls_and_usage_come_as_events() -> None:
     asyncio.run(main())
 
 
+def test_a_refusal_ends_the_answer_with_what_was_said() -> None:
+    async def main() -> None:
+        text = block(0, type="text", text=""), more(0, type="text_delta", text="I will not."), stop(0)
+        async with provider(named(START, *text, *ended("refusal")), named(START, *ended("refusal"))) as given:
+            model = AnthropicModel("claude", KEY, base_url=given.url)
+            assert [event async for event in model.stream(asking())] == [
+                Usage(25, 0), Text("I will not."), Usage(25, 9), Stop("refusal")
+            ]  # fmt: skip
+            assert [event async for event in model.stream(asking())] == [Usage(25, 0), Usage(25, 9), Stop("refusal")]
+
+    asyncio.run(main())
+
+
 ERROR = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
 
 

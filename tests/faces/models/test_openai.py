@@ -62,6 +62,25 @@ def test_text_calls_and_usage_come_as_events() -> None:
     asyncio.run(main())
 
 
+def test_a_refusal_and_arguments_that_are_no_object_come_as_what_they_are() -> None:
+    async def main() -> None:
+        refused = data(delta(refusal="I will "), delta(refusal="not."), delta(finish="stop"))
+        wrong = data(
+            delta(tool_calls=[call(0, "a", "travel_checkWeather", '{"city": ')]),
+            delta(tool_calls=[call(1, "b", "travel_checkWeather", '["Oslo"]')]),
+            delta(finish="tool_calls"),
+        )
+        async with provider(refused, wrong) as given:
+            assert await ask(given) == [Text("I will "), Text("not."), Stop("refusal")]
+            assert await ask(given, tools=[WEATHER]) == [
+                Use("a", "travel_checkWeather", {}, malformed='{"city": '),
+                Use("b", "travel_checkWeather", {}, malformed='["Oslo"]'),
+                Stop("toolUse"),
+            ]
+
+    asyncio.run(main())
+
+
 def test_a_request_that_is_cancelled_closes_its_connection() -> None:
     async def main() -> None:
         async with provider(Reply([b'data: {"choices": [{"delta": {"content": "a"}}]}\n\n'], end="hangs")) as given:

@@ -25,7 +25,7 @@ class Acting:
         self.stage, self.app, self.pilot = stage, app, pilot
 
     @property
-    def asked(self) -> Asking | None:
+    def asked(self) -> Asking[Any] | None:
         """The question that is open."""
         screen = self.app.screen
         return screen if isinstance(screen, Asking) and not screen.is_over else None
@@ -82,14 +82,20 @@ async def acting(
 
 @asynccontextmanager
 async def sitting(
-    host: Any, size: tuple[int, int] = (80, 24), *, alone: bool = False, first: str = "", **fields: Any
+    host: Any,
+    size: tuple[int, int] = (80, 24),
+    *,
+    alone: bool = False,
+    first: str = "",
+    address: str = "",
+    **fields: Any,
 ) -> AsyncIterator[Acting]:
-    """Run the app over a host."""
+    """Run the app over a host. What it says in passing is seen only where an `address` is said."""
     app = Splice(host, **fields)
-    app.first = first
+    app.first, app.address = first, address
     app.guard = 0
     app.opens_alone = alone
-    async with app.run_test(size=size) as pilot:
+    async with app.run_test(size=size, notifications=bool(address)) as pilot:
         person = Acting(host, app, pilot)
         await pilot.pause(0.05)
         yield person

@@ -116,6 +116,17 @@ class Day:
         assert calls(self.host)[0].asked_arguments == {"text": "one"}
         await self.person.sees("put tea")
 
+    async def the_log_tells_it(self) -> None:
+        """Look up who denied it: what never ran has no duration."""
+        await self.person.press("f6")
+        await self.person.press("slash")
+        await self.person.write("is:denied")
+        await self.person.press("enter")
+        await self.person.sees("policy: Asked")
+        (denied,) = (each for each in self.host.activity.read(kind="call") if each.facts["state"] == "denied")
+        assert "seconds" not in denied.facts
+        await self.person.press("f2")
+
     async def a_list_changes(self) -> None:
         """See what is new, and what another definition says, word by word."""
         await self.say("go")
@@ -124,7 +135,7 @@ class Day:
         await self.over()
         await self.person.sees("+1 ~1 tools of shop")
         await self.person.press("f4")
-        await self.person.sees("changed, held back")
+        await self.person.sees("held back")
         await self.person.sees("user's keys.+}")
         await self.person.press("f2")
 
@@ -181,6 +192,7 @@ def test_a_day_with_the_app_and_the_engine(tmp_path: Path) -> None:
             async with sitting(host, (100, 40)) as person:
                 day = Day(person, host)
                 await day.two_at_once()
+                await day.the_log_tells_it()
                 await day.a_list_changes()
                 await day.answered_elsewhere()
                 for what in ("shop/hang", "shop/fruit", "frail/die"):

@@ -49,7 +49,7 @@ class Traveller:
         await self.person.until(lambda: self.host.board.get(question, Question) is None, "it is not answered")
 
     @property
-    def open(self) -> Asking | None:
+    def open(self) -> Asking[Any] | None:
         """The question that is open; the first that waits is opened."""
         app = self.person.app
         if self.host.board.all(Question) and len(app.screen_stack) == 1:
@@ -60,7 +60,7 @@ class Traveller:
     def is_busy(self) -> bool:
         return any(each.is_busy for each in self.host.board.all(Chat)) or bool(self.host.board.all(Question))
 
-    async def answer(self, dialog: Asking) -> None:
+    async def answer(self, dialog: Asking[Any]) -> None:
         asked = dialog.question.asked
         self.asked.append(type(asked))
         press = self.person.press
@@ -80,11 +80,11 @@ class Traveller:
                 await self.read(dialog)
                 await press("a")
 
-    async def read(self, dialog: Asking) -> None:
+    async def read(self, dialog: Asking[Any]) -> None:
         await self.person.press("end")
         await self.person.until(lambda: dialog.is_armed, "it is never armed")
 
-    async def fill(self, dialog: Asking) -> None:
+    async def fill(self, dialog: Asking[Any]) -> None:
         await self.person.until(lambda: dialog.query(FieldBox) and dialog.is_ready)
         for box in dialog.query(FieldBox):
             if box.field.is_required:

@@ -65,14 +65,14 @@ class Running:
         page = context.new_page()
         page.on("pageerror", lambda error: self.faults.append(str(error)))
         page.goto(f"http://127.0.0.1:{self._port}/?token={self._door.token}")
-        page.wait_for_selector(".app")
+        page.wait_for_selector(".app, .welcome")
         return page
 
     def second(self) -> Page:
         """Open one more page in the same browser."""
         page = self._contexts[-1].new_page()
         page.goto(f"http://127.0.0.1:{self._port}/")
-        page.wait_for_selector(".app")
+        page.wait_for_selector(".app, .welcome")
         return page
 
     def close(self) -> None:

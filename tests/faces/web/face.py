@@ -22,6 +22,7 @@ CHROMIUM = "chromium"
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
+    "--disable-lcd-text",
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
@@ -90,7 +91,7 @@ class Served:
         tab.on("pageerror", lambda error: self.faults.append(str(error)))
         tab.on("dialog", self._alarmed)
         tab.goto(self.link)
-        tab.wait_for_selector(".app")
+        tab.wait_for_selector(".app, .welcome")
         tab.goto(f"{self.origin}/#{page}")
         return tab
 

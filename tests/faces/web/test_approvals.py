@@ -1,12 +1,17 @@
 """Approvals in a browser: whole, never by accident, never lost, and the first answer counts."""
 
+from collections.abc import Callable
+
+import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from faces.web.face import Served, served
-from splice.host.asked import Decision
-from splice.host.items import Question
+from splice.host.asked import Answer, Approval, Decision, Filled, RootsAsked
+from splice.host.items import Block, Question
 from support import scenes
 from support.stage import Stage
+
+FOLDERS = ["file:///home/ada/trips", "file:///home/ada/photos"]
 
 
 def answered(face: Served, page: Page, count: int) -> None:
@@ -60,7 +65,140 @@ def test_arguments_are_edited_as_fields_and_as_json(browser: Browser) -> None:
         ask.get_by_role("button", name="Allow with your changes").click()
         answered(face, page, 1)
         (answer,) = face.answers()
-        assert answer.arguments["note"] == "hi"
+        assert answer.arguments == {"travelers": 12345678901234567890, "note": "hi"}
+
+
+def test_json_that_is_no_object_is_not_sent_and_the_line_of_a_fault_is_said(browser: Browser) -> None:
+    with served(scenes.mid_turn) as face:
+        page = face.opened(browser)
+        ask = page.locator('[data-question="question:1"]:not([data-fresh])')
+        ask.get_by_role("button", name="Edit").click()
+        ask.get_by_role("tab", name="JSON").click()
+        source = ask.get_by_role("textbox", name="Arguments as JSON")
+        for text, told in (
+            ("[1]", "are an object"),
+            ("12", "are an object"),
+            ('{\n"a": 1,\n', "Line 3"),
+            ("", "Line 1"),
+        ):
+            source.fill(text)
+            expect(ask.get_by_role("alert")).to_contain_text(told)
+            expect(ask.get_by_role("button", name="Allow with your changes")).to_be_disabled()
+        source.fill("{}")
+        expect(ask.get_by_role("alert")).to_have_count(0)
+
+
+def test_what_the_last_call_had_and_this_one_has_not_is_said(browser: Browser) -> None:
+    def fewer(stage: Stage) -> None:
+        scenes.mid_turn(stage)
+        before = {"to": "bob@example.com", "cc": "boss@example.com"}
+        why = "no rule covers it"
+        scenes.ask(stage, 2, "mail", Approval("call:8", "tool:mail/sendEmail", why, "The model", before=before))
+
+    with served(fewer) as face:
+        page = face.opened(browser)
+        ask = page.locator('[data-question="question:2"]')
+        expect(ask.locator("dt", has_text="cc")).to_be_visible()
+        expect(ask.get_by_text("not sent this time")).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("scene", "words", "button", "answer"),
+    [
+        (scenes.roots, "Which folders may travel know of?", "Tell it nothing", Filled("decline")),
+        (scenes.roots, "file:///home/ada/photos", "Tell it of 2", Filled("accept", {"uris": FOLDERS})),
+        (scenes.go_on, "25 calls in this turn", "Stop here", Decision("deny")),
+        (scenes.go_on, "25 calls in this turn", "Go on", Decision("once")),
+        (scenes.result_review, "24-27 °C, dry", "Keep it back", Decision("deny")),
+        (scenes.result_review, "24-27 °C, dry", "Let it read", Decision("once")),
+    ],
+)
+@pytest.mark.parametrize("width", [320, 1280])
+def test_a_question_that_is_no_call_has_two_answers(
+    browser: Browser, width: int, scene: Callable[[Stage], None], words: str, button: str, answer: Answer
+) -> None:
+    with served(scene) as face:
+        page = face.opened(browser, width=width)
+        ask = page.locator("[data-question]:not([data-fresh])") if width > 600 else page.get_by_role("dialog")
+        expect(ask).to_contain_text(words)
+        page.wait_for_timeout(450)  # what has only just appeared takes no clicks
+        ask.get_by_role("button", name=button).click()
+        expect(page.locator("[data-question]")).to_have_count(0)
+        assert face.answers() == [answer]
+        assert not face.faults
+
+
+def test_a_folder_that_is_left_out_is_not_told_and_one_that_came_since_is(browser: Browser) -> None:
+    with served(scenes.roots) as face:
+        page = face.opened(browser)
+        ask = page.locator("[data-question]:not([data-fresh])")
+        ask.get_by_role("checkbox", name="photos").click()
+        ask.get_by_role("checkbox", name="trips").press(" ")
+        expect(ask.get_by_role("button", name="Tell it of none")).to_be_visible()
+        ask.get_by_role("checkbox", name="trips").press(" ")
+        more = RootsAsked([*FOLDERS, "file:///home/ada/maps"])
+        face.do(lambda stage: stage.board.change("question:3", asked=more))
+        ask.get_by_role("button", name="Tell it of 2").click()
+        expect(page.locator("[data-question]")).to_have_count(0)
+        assert face.answers() == [Filled("accept", {"uris": [FOLDERS[0], "file:///home/ada/maps"]})]
+        assert not face.faults
+
+
+def test_a_result_is_read_whole_or_edited_and_what_is_not_shown_is_said(browser: Browser) -> None:
+    def long(stage: Stage) -> None:
+        scenes.result_review(stage)
+        blocks = [Block("text", "rain " * 20_000), Block("image", mime_type="image/png", bytes=9)]
+        stage.board.change("call:3", result=blocks)
+
+    with served(long) as face:
+        page = face.opened(browser)
+        ask = page.locator("[data-question]:not([data-fresh])")
+        expect(ask).to_contain_text("34,464 more characters go along")
+        expect(ask).to_contain_text("Not shown: image/png.")
+        ask.get_by_role("button", name="Edit").click()
+        ask.get_by_role("textbox", name="What the model reads").fill("It rains.")
+        ask.get_by_role("button", name="Let it read your text").click()
+        expect(page.locator("[data-question]")).to_have_count(0)
+        assert face.answers() == [Decision("once", arguments="It rains.")]
+        assert not face.faults
+
+
+def test_a_result_that_is_structured_alone_is_shown(browser: Browser) -> None:
+    def structured(stage: Stage) -> None:
+        scenes.result_review(stage)
+        stage.board.change("call:3", result=[], structured={"sky": "grey"})
+
+    with served(structured) as face:
+        page = face.opened(browser)
+        expect(page.locator("[data-question]").get_by_role("region", name="Result")).to_contain_text('"sky"')
+        assert not face.faults
+
+
+def test_a_second_click_gives_no_second_answer(browser: Browser) -> None:
+    with served(scenes.mid_turn) as face:
+        page = face.opened(browser)
+        ask = page.locator('[data-question="question:2"]:not([data-fresh])')
+        ask.get_by_role("button", name="Allow once").dblclick()
+        answered(face, page, 1)
+        assert face.answers() == [Decision("once")]
+        expect(page.locator(".toast")).to_have_count(0)
+
+
+def test_deny_both_counts_only_once_both_could_be_seen(browser: Browser) -> None:
+    with served(scenes.mid_turn) as face:
+        page = face.opened(browser)
+        page.wait_for_selector("[data-question='question:2']:not([data-fresh])")
+        page.get_by_role("button", name="Deny both").click()
+        answered(face, page, 2)
+        assert face.answers() == [Decision("deny"), Decision("deny")]
+
+
+def test_what_was_typed_into_a_card_that_is_answered_elsewhere_is_said_to_be_lost(browser: Browser) -> None:
+    with served(scenes.mid_turn) as face:
+        page = face.opened(browser)
+        page.locator('[data-question="question:2"]:not([data-fresh])').get_by_role("button", name="Edit").click()
+        face.do(lambda stage: stage.board.drop("question:2"))
+        expect(page.locator(".toast")).to_contain_text("What you typed was not sent")
 
 
 def test_a_menu_allows_for_longer_and_always_asks_once_more(browser: Browser) -> None:

@@ -9,25 +9,34 @@ from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from faces.web.engine import Running, engine
 from splice import Context, Server
-from splice.host.items import Question
+from splice.host.items import Call, Output, Question
 from splice.host.terminal.plain import Plain
 from splice.host.terminal.talk import Talk
 from splice.types import ToolAnnotations
+from support.warm import warm_python
 
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 SAFE = ToolAnnotations(destructive_hint=False, open_world_hint=False)
-MEASURE = """() => {
-  let last = performance.now();
-  window.longest = 0;
-  const look = () => {
-    const now = performance.now();
-    window.longest = Math.max(window.longest, now - last);
-    last = now;
-    setTimeout(look, 0);
-  };
-  look();
+COUNT = """
+window.updates = 0;
+window.EventSource = class extends EventSource {
+  constructor(...given) {
+    super(...given);
+    this.addEventListener("message", () => { window.updates += 1; });
+  }
+};
+"""
+"""Counts what the page is told of the board."""
+
+
+SEES_THE_END = """(node) => {
+  node.lastChild.parentElement.scrollIntoView({block: "end"});
+  const range = document.createRange();
+  range.selectNodeContents(node.lastChild);
+  const box = [...range.getClientRects()].at(-1);
+  return node.contains(document.elementFromPoint(box.left + 2, box.top + 2));
 }"""
-"""Measures for how many milliseconds the page is busy at the longest."""
+"""Whether the end of a text can be scrolled to, and nothing lies over it."""
 
 
 def shop() -> Server:
@@ -52,6 +61,33 @@ def ready(page: Page) -> None:
     page.wait_for_selector("[data-question]:not([data-fresh]), [role=dialog] footer:not([data-fresh])")
 
 
+def test_the_card_shows_ten_thousand_characters_whole_before_it_is_allowed(browser: Browser, tmp_path: Path) -> None:
+    """Arguments are cut or hidden where the user decides: after 50 characters, behind invisible ones."""
+    line = "rm -rf /everything/that/is/dear \t"
+    item = "".join(f"{number} {line}\n" for number in range(270)) + "\u202e\x1b[2K the end"
+    assert len(item) > 10_000
+    server = Server("shop")
+    ordered: list[str] = []
+
+    @server.tool(annotations=SAFE)
+    def order(item: str) -> str:
+        """Order something."""
+        ordered.append(item)
+        return "ordered"
+
+    turn = {"call": [{"name": "shop__order", "arguments": {"item": item}}]}, {"say": "So."}
+    with engine(tmp_path, {"shop": server}, *turn) as host:
+        page = host.opened(browser)
+        say(page, "go")
+        ready(page)
+        given = card(page, "shop").locator("dd pre").first
+        assert given.evaluate("(node) => node.textContent") == item.replace("\u202e", "U+202E").replace("\x1b", "ESC")
+        assert given.evaluate(SEES_THE_END)
+        allow(page, "shop")
+        expect(page.get_by_text("So.")).to_be_visible()
+        assert ordered == [item]
+
+
 def card(page: Page, words: str) -> Locator:
     return page.locator("[data-question]", has_text=words)
 
@@ -62,6 +98,27 @@ def allow(page: Page, words: str = "") -> None:
     ready(page)
     found.get_by_role("button", name="Allow once").first.click()
     expect(found).to_have_count(0)
+
+
+def test_a_denied_call_stands_in_the_log_as_denied_and_took_no_time(browser: Browser, tmp_path: Path) -> None:
+    turn = {"call": [{"name": "shop__order", "arguments": {"item": "tea"}}]}, {"say": "So."}
+    with engine(tmp_path, {"shop": shop()}, *turn) as host:
+        page = host.opened(browser)
+        say(page, "go")
+        ready(page)
+        card(page, "tea").get_by_role("button", name="Deny", exact=True).click()
+        expect(page.get_by_text("So.")).to_be_visible()
+        page.get_by_role("link", name="Activity").click()
+        row = page.get_by_role("row").filter(has=page.get_by_role("gridcell", name="call", exact=True))
+        for words in ("Denied", "you, in the browser"):
+            expect(row.locator(".v-dec")).to_contain_text(words)
+        expect(row.locator(".v-dec .bad")).to_have_count(1)
+        expect(row.locator(".v-took")).to_have_text("")
+        row.click()
+        drawer = page.get_by_role("complementary", name="Event")
+        expect(drawer.locator("dd", has_text="Asked: no rule")).to_contain_text("Denied")
+        for label in ("Took", "Allowed"):
+            expect(drawer.locator("dt", has_text=label)).to_have_count(0)
 
 
 def calls(name: str, *all_arguments: dict[str, Any]) -> dict[str, Any]:
@@ -208,11 +265,17 @@ def test_a_definition_that_changed_is_shown_word_by_word_and_accepted(browser: B
         expect(card(page, "tea")).to_have_count(1)  # what was allowed for good was the old one
 
 
-def test_300_tools_are_listed_and_found(browser: Browser, tmp_path: Path) -> None:
+def test_300_tools_are_listed_found_and_called_by_their_own_names(browser: Browser, tmp_path: Path) -> None:
     server = Server("large")
     for number in range(300):
         server.tool(name=f"tool_{number}", description=f"Do the {number}th thing.", annotations=READS)(lambda: "done")
-    with engine(tmp_path, {"large": server}, {"say": "ok"}) as running:
+    search, call = (
+        calls("search_tools", {"query": "299"}),
+        calls("call_tool", {"name": "large__tool_299", "arguments": {}}),
+    )
+    with engine(
+        tmp_path, {"large": server}, {"say": "ok"}, search, call, {"say": "It is.", "after": "done"}
+    ) as running:
         page = running.opened(browser)
         running.do(running.host.start_server("large"))
         page.get_by_role("link", name="Tools").click()
@@ -223,6 +286,11 @@ def test_300_tools_are_listed_and_found(browser: Browser, tmp_path: Path) -> Non
         page.get_by_role("link", name="Chat", exact=True).click()
         say(page, "hello")
         expect(page.get_by_text("the model searches for them")).to_be_visible()
+        say(page, "the last one")
+        expect(card(page, "tool_299")).not_to_contain_text("call_tool")
+        allow(page, "tool_299")
+        expect(page.get_by_text("It is.")).to_be_visible()
+        expect(page.locator("[data-call] .step-h").last).to_contain_text("tool_299")
 
 
 def busy() -> Server:
@@ -233,13 +301,6 @@ def busy() -> Server:
     def long() -> str:
         """Give a long text."""
         return "a line of a long result\n" * 220_000
-
-    @server.tool(annotations=READS)
-    async def loud(context: Context) -> str:
-        """Say very much."""
-        for number in range(10_000):
-            await context.info(f"line {number} of very many")
-        return "said"
 
     @server.tool(annotations=READS)
     async def last() -> str:
@@ -262,17 +323,37 @@ def test_a_result_of_5_mb_is_begun_and_read_to_its_end(browser: Browser, tmp_pat
         assert len(page.content()) < 500_000
 
 
-def test_ten_thousand_log_messages_leave_the_page_answering(browser: Browser, tmp_path: Path) -> None:
-    with engine(tmp_path, {"busy": busy()}, calls("busy__loud", {}), {"say": "It was loud."}) as running:
+def test_ten_thousand_log_messages_are_few_updates_and_the_page_takes_clicks(browser: Browser, tmp_path: Path) -> None:
+    """The server writes until the page has taken its clicks. How long each takes is measured by bench/host.py."""
+    program = Path(__file__).parents[2] / "support" / "changing_server.py"
+    entry = {"command": warm_python(), "args": [str(program)]}
+    enough = tmp_path / "enough"
+    turns = calls("shop__shout", {"until": str(enough)}), {"say": "It was loud.", "after": " lines"}
+    with engine(tmp_path, {"shop": entry}, *turns) as running:
         page = running.opened(browser)
+        page.context.add_init_script(COUNT)
+        page.reload()
+
+        def written() -> int:
+            item = running.call(lambda: running.host.board.get("output:shop", Output))
+            return item.lines if item else 0
+
         say(page, "listen")
-        page.evaluate(MEASURE)
         allow(page)
+        counts = [written()]
+        for name in ("Tools", "Activity", "Servers", "Permissions", "Prompts", "Chat"):
+            page.get_by_role("link", name=name, exact=True).click()
+            expect(page.locator("main h1")).to_have_text("listen" if name == "Chat" else name)
+            counts.append(written())
+        enough.touch()
         expect(page.get_by_text("It was loud.")).to_be_visible()
-        assert page.evaluate("window.longest") > 0  # how long it is, is looked at, and no test
-        page.goto(page.url.split("#")[0] + "#/servers/busy")
+        assert counts[0] < counts[-1]  # it wrote on while the clicks were taken
+        assert written() >= 10_000
+        assert 0 < page.evaluate("window.updates") < written() / 10
+        page.evaluate("location.hash = '#/servers/shop'")
         page.get_by_role("button", name="Log messages").click()
-        expect(page.locator("main")).to_contain_text("line 9999 of very many")
+        number = running.call(lambda: running.host.board.all(Call)[0].result[0].text).split()[0]
+        expect(page.locator("main")).to_contain_text(f"line {number} of very many")
 
 
 def test_a_call_is_cancelled_and_the_turn_goes_on(browser: Browser, tmp_path: Path) -> None:
@@ -334,3 +415,22 @@ def test_what_was_denied_may_be_asked_again(browser: Browser, tmp_path: Path) ->
         dialog.get_by_role("button", name="Send to asker").click()
         expect(page.get_by_text("It may.", exact=True)).to_be_visible()
         assert not running.call(lambda: running.host.board.all(Question))
+
+
+def test_a_turn_is_taken_anew_in_a_chat_of_its_own(browser: Browser, tmp_path: Path) -> None:
+    turns = ({"say": "Seven."}, calls("shop__order", {"item": "tea"}), {"say": "Ordered."}, {"say": "Rather not."})
+    with engine(tmp_path, {"shop": shop()}, *turns) as running:
+        page = running.opened(browser)
+        say(page, "A number?")
+        expect(page.get_by_text("Seven.")).to_be_visible()
+        say(page, "Order tea")
+        allow(page)
+        answer = page.locator(".said", has_text="Ordered.")
+        answer.hover()
+        answer.get_by_role("button", name="Retry").click()
+        expect(page.get_by_text("Rather not.")).to_be_visible()
+        expect(page.locator(".me p")).to_have_text(["A number?", "Order tea"])
+        expect(page.locator("[data-call]")).to_have_count(0)
+        page.locator(".chats").get_by_text("A number?", exact=True).click()
+        expect(page.get_by_text("Ordered.")).to_be_visible()
+        expect(page.locator("[data-call]")).to_have_count(1)

@@ -1,12 +1,14 @@
 """Forms, visits, samplings and trust in a browser: what is asked stands whole, and what goes out was seen."""
 
+import re
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from faces.web.face import Served, served
-from splice.host.asked import Decision, Filled, Form, Reviewed
+from splice.host.addresses import host_of, loudest, warnings_about
+from splice.host.asked import Decision, Filled, Form, Trust, Visit
 from support import scenes
 from support.stage import Stage
 
@@ -23,12 +25,15 @@ FIELD = {
 
 WRONG = [
     ("name", "x", "Maria"),
+    ("name", "Marianne", "Maria"),
     ("letters", "A1", "abc"),
     ("email", "anna@", "anna@home.example"),
     ("site", "nowhere", "https://example.com/a"),
     ("day", "June", "2024-06-15"),
     ("moment", "now", "2024-06-15T09:30:00Z"),
     ("nights", "20", "7"),
+    ("nights", "0", "7"),
+    ("nights", "1.5", "7"),
     ("budget", "3500", "2999.5"),
 ]
 
@@ -70,6 +75,36 @@ def test_every_violation_is_said_beside_its_field(browser: Browser) -> None:
         form.get_by_role("button", name="Send to travel").click()
         content = settled(face, page).content
         assert content == {name: right for name, _, right in WRONG} | {"nights": 7, "budget": 2999.5}
+
+
+def test_a_choice_goes_by_its_title_and_what_is_sent_is_its_value(browser: Browser) -> None:
+    schema = {
+        "type": "object",
+        "properties": {
+            "seat": {
+                "type": "string",
+                "oneOf": [{"const": "w", "title": "By the window"}, {"const": "a", "title": "On the aisle"}],
+            },
+            "extras": {
+                "type": "array",
+                "items": {"anyOf": [{"const": "m", "title": "A meal"}, {"const": "b", "title": "A bag"}]},
+                "minItems": 1,
+            },
+        },
+        "required": ["seat", "extras"],
+    }
+    with served(asks(schema)) as face:
+        page = face.opened(browser)
+        form = page.get_by_role("dialog")
+        fresh(page)
+        form.get_by_role("button", name="Review and send").click()
+        expect(form.locator(".error")).to_have_count(2)
+        form.get_by_role("radio", name="On the aisle").click()
+        form.get_by_role("checkbox", name="A bag").click()
+        form.get_by_role("button", name="Review and send").click()
+        expect(form).to_contain_text("On the aisle")
+        form.get_by_role("button", name="Send to travel").click()
+        assert settled(face, page) == Filled("accept", {"seat": "a", "extras": ["b"]})
 
 
 def test_choices_are_made_without_a_native_control(browser: Browser) -> None:
@@ -183,36 +218,38 @@ def test_an_address_that_deceives_is_declined_first_and_opened_by_holding(browse
         assert all(url.startswith((face.origin, "data:")) for url in face.requests)
 
 
-def test_a_prompt_of_a_server_is_edited_and_bounded_before_it_runs(browser: Browser) -> None:
-    with served(scenes.sampling) as face:
+@pytest.mark.parametrize(
+    ("url", "host", "words"),
+    [
+        ("https://bank.example@evil.example/pay", "evil.example", "What stands before the @ is not the host"),
+        ("https://bank.example:x@evil.example/", "evil.example", "What stands before the @ is not the host"),
+        ("https://192.0.2.7/pay", "192.0.2.7", "The host is a number and not a name"),
+        ("https://[2001:db8::7]:8443/pay", "[2001:db8::7]", "The host is a number and not a name"),
+        ("https://2130706433/pay", "2130706433", "The host is a number and not a name"),
+        ("https://p\u0430ypal.example/", "p\u0430 U+0430ypal.example", "mixes letters of Cyrillic and Latin"),
+        ("http://shop.example/pay", "shop.example", "It is not https"),
+    ],
+)
+def test_what_deceives_about_an_address_is_said_and_its_host_stands_out(
+    browser: Browser, url: str, host: str, words: str
+) -> None:
+    def asked(stage: Stage) -> None:
+        scenes.empty(stage)
+        scenes.servers(stage)
+        visit = Visit("Pay here.", url, host_of(url), list(warnings_about(url)), loud=loudest(url))
+        scenes.ask(stage, 1, "travel", visit)
+
+    with served(asked) as face:
         page = face.opened(browser)
         form = page.get_by_role("dialog")
+        expect(form.locator(".host-strong")).to_have_text(host)
+        expect(form.locator(".warnings")).to_contain_text(words)
+        expect(form.locator(".loud")).to_have_text(loudest(url))
+        expect(form.get_by_role("button", name="Open in browser")).to_have_count(0)
         fresh(page)
-        form.get_by_role("button", name="Edit: System").click()
-        form.get_by_role("textbox", name="System").fill("You are brief.")
-        expect(form.locator("del")).to_have_text("You are a travel expert.")
-        limit = form.get_by_label("Answer, at most")
-        limit.fill("5000")
-        expect(form.get_by_role("button", name="Run with your changes")).to_be_disabled()
-        limit.fill("700")
-        form.get_by_role("button", name="Model: demo-rules-1").click()
-        page.get_by_role("menuitem", name="llama").click()
-        form.get_by_role("button", name="Run with your changes").click()
-        assert settled(face, page) == Reviewed("once", model="llama", system="You are brief.", max_tokens=700)
-
-
-@pytest.mark.parametrize("verdict", ["once", "again", "deny"])
-def test_an_answer_is_seen_edited_or_kept_before_the_server_gets_it(browser: Browser, verdict: Any) -> None:
-    with served(scenes.completion) as face:
-        page = face.opened(browser)
-        form = page.get_by_role("dialog")
-        fresh(page)
-        if verdict == "once":
-            form.get_by_label("Answer", exact=True).fill("IB 6252.")
-        form.get_by_role(
-            "button", name={"once": "Send to travel", "again": "Regenerate", "deny": "Deny"}[verdict]
-        ).click()
-        assert settled(face, page) == Reviewed(verdict, text="IB 6252." if verdict == "once" else None)
+        form.get_by_role("button", name="Decline").click()
+        assert settled(face, page) == Filled("decline")
+        assert all(each.startswith((face.origin, "data:")) for each in face.requests)
 
 
 def test_trust_is_given_one_server_at_a_time(browser: Browser) -> None:
@@ -234,6 +271,29 @@ def test_trust_is_given_one_server_at_a_time(browser: Browser) -> None:
         assert face.answers() == [Decision("deny"), Decision("once")]
 
 
+@pytest.mark.parametrize(
+    ("second", "title"),
+    [
+        ("~/.config/splice/mcp.json", "~/.config/splice/mcp.json brings 2 servers"),
+        (".mcp.json", "2 servers wait for your word"),
+    ],
+)
+def test_trust_names_the_file_that_brings_the_servers(browser: Browser, second: str, title: str) -> None:
+    def both(stage: Stage) -> None:
+        scenes.empty(stage)
+        for number, source in enumerate(("~/.config/splice/mcp.json", second), 1):
+            scenes.ask(stage, number, f"server{number}", Trust("run it", ["run", "it"], source, "~/trips"))
+
+    with served(both) as face:
+        page = face.opened(browser)
+        form = page.get_by_role("dialog")
+        expect(form.locator("h2").first).to_have_text(title)
+        for source in ("~/.config/splice/mcp.json", second):
+            expect(form).to_contain_text(source)
+        expect(form).not_to_contain_text("This folder")
+        assert not face.faults
+
+
 def test_the_focus_is_caught_and_given_back(browser: Browser) -> None:
     with served(scenes.empty, scenes.servers) as face:
         page = face.opened(browser)
@@ -252,3 +312,95 @@ def test_the_focus_is_caught_and_given_back(browser: Browser) -> None:
         form.get_by_role("button", name="Confirm").click()
         assert settled(face, page) == Filled("accept", {})
         expect(page.get_by_role("textbox", name="Message")).to_be_focused()
+
+
+def test_a_form_that_its_server_took_back_stays_to_be_read_and_cannot_be_sent(browser: Browser) -> None:
+    with served(scenes.form) as face:
+        page = face.opened(browser)
+        form = page.get_by_role("dialog")
+        form.get_by_label("Where the tickets go").fill("anna@home.example")
+        face.stage.withdrawn = "Withdrawn: who asked no longer waits"
+
+        def gone(stage: Stage) -> None:
+            stage.board.change("server:travel", state="crashed")
+            stage.board.drop("question:3")
+
+        face.do(gone)
+        expect(form).to_contain_text("travel is gone")
+        expect(form).to_contain_text("Who asked no longer waits.")
+        expect(form).to_contain_text("anna@home.example")
+        expect(form.get_by_role("button", name="Send to travel")).to_be_disabled()
+        form.get_by_role("button", name="Close").click()
+        expect(form).to_have_count(0)
+        assert not face.answers()
+        assert not face.faults
+
+
+def test_numbers_and_moments_are_typed_as_people_write_them(browser: Browser) -> None:
+    schema = {
+        "type": "object",
+        "properties": {
+            "price": {"type": "number"},
+            "nights": {"type": "integer", "minimum": 1, "maximum": 3},
+            "moment": {"type": "string", "format": "date-time"},
+            "flag": {"type": "array", "items": {"type": "string", "enum": [f"colour {n}" for n in range(40)]}},
+        },
+        "required": ["price", "flag"],
+    }
+    with served(asks(schema)) as face:
+        page = face.opened(browser)
+        form = page.get_by_role("dialog")
+        fresh(page)
+        price = form.get_by_role("textbox", name="price")
+        price.press_sequentially("2.05")
+        expect(price).to_have_value("2.05")
+        price.press("ArrowUp")
+        expect(price).to_have_value("3.05")
+        price.fill("12345678901234567890")  # no number of this page: it is refused, not changed
+        price.blur()
+        expect(form.locator('[data-field="price"] .error')).not_to_be_empty()
+        price.fill("2.50")
+        for _ in range(5):
+            form.get_by_role("button", name="More: nights").click()
+        expect(form.get_by_role("textbox", name="nights")).to_have_value("3")
+        moment = form.get_by_role("textbox", name="moment")
+        moment.fill("2024-06-15 09:30")
+        moment.press("ArrowDown")
+        expect(form.get_by_role("button", name="June 15, 2024")).to_be_focused()
+        page.keyboard.press("ArrowRight")
+        expect(form.get_by_role("button", name="June 16, 2024")).to_be_focused()
+        page.keyboard.press("Enter")
+        expect(moment).to_have_value(re.compile(r"2024-06-16T09:30:00[+-]\d\d:\d\d"))
+        flag = form.get_by_role("combobox", name="flag")
+        flag.click()
+        page.keyboard.type("colour 39")
+        page.keyboard.press("Enter")
+        page.keyboard.type("colour 7")
+        page.keyboard.press("Enter")
+        page.keyboard.type("colour 8")
+        page.keyboard.press("Enter")
+        page.keyboard.press("Escape")
+        form.get_by_role("button", name="Take colour 7 off").click()
+        form.get_by_role("button", name="Review and send").click()
+        form.get_by_role("button", name="Send to travel").click()
+        content = settled(face, page).content
+        assert content.pop("moment").startswith("2024-06-16T09:30:00")
+        assert content == {"price": 2.5, "nights": 3, "flag": ["colour 39", "colour 8"]}
+
+
+def test_without_motion_a_secret_takes_two_presses_on_the_same_form(browser: Browser) -> None:
+    schema = {"type": "object", "properties": {"password": {"type": "string"}}}
+    with served(lambda stage: scenes.form(stage, schema, secrets=["password"])) as face:
+        page = face.opened(browser, reduced_motion="reduce")
+        form = page.get_by_role("dialog")
+        fresh(page)
+        form.get_by_label("password").fill("hunter2")
+        form.get_by_role("button", name="Review and send").click()
+        form.get_by_role("button", name="Hold to send").click()
+        again = form.get_by_role("button", name="Press again to send")
+        expect(again).to_be_focused()
+        form.get_by_role("button", name="Back").focus()  # looking away takes the press back
+        expect(form.get_by_role("button", name="Hold to send")).to_be_visible()
+        form.get_by_role("button", name="Hold to send").click()
+        again.click()
+        assert settled(face, page) == Filled("accept", {"password": "hunter2"})

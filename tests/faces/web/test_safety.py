@@ -12,14 +12,17 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, expect
 
-from faces.web.face import served
+from faces.web.face import Served, served
 from splice.host.items import Block, Message
 from support import scenes
 from support.stage import Stage
 
 PAGES = ["chat", "servers", "tools", "resources", "prompts", "activity", "permissions", "settings"]
+
+DIALOGS = [6, 2, 3, 4, 5]
+"""The questions of the hostile scene that lie over the page, in their order there."""
 
 MARKDOWN = """# Title
 <script>alert(1)</script> <img src=x onerror=alert(2)> <svg onload=alert(3)>
@@ -42,26 +45,150 @@ def _answered(stage: Stage, *, number: int) -> None:
     stage.board.drop(f"question:{number}")
 
 
+HIDDEN = {"\x1b", "\u202e", "\u200b", "\x07"}
+
+ATTRIBUTES = """() => [...document.querySelectorAll("*")].flatMap((node) =>
+  ["aria-label", "title", "alt", "placeholder"].map((each) => node.getAttribute(each) ?? "")).join("")"""
+
+
+def _harmless(face: Served, page: Page, shown: str) -> None:
+    """Check that what a server wrote is seen, as text, and did nothing."""
+    acting = "img[src*=evil], script:not([src]), iframe, object, embed, [onerror], [onload]"
+    assert page.locator(acting).count() == 0
+    assert "<script>alert(1)</script>" in shown
+    assert "ESC" in shown
+    assert "U+202E" in shown
+    assert not HIDDEN & set(shown)
+    assert not HIDDEN & set(page.evaluate(ATTRIBUTES))
+    assert not face.faults
+    assert all(url.startswith((face.origin, "data:")) for url in face.requests)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def _read(face: Served, page: Page, role: str = "dialog", name: str | None = None) -> None:
+    """Read what stands in a part of the page, once something of the server stands there."""
+    part = page.get_by_role(role, name=name).first  # type: ignore[arg-type]  # a role is one of many words
+    expect(part).to_contain_text("<script>alert(1)</script>")
+    _harmless(face, page, part.inner_text())
+
+
 @pytest.mark.parametrize("page_name", PAGES)
 def test_hostile_text_in_every_field_is_only_text(browser: Browser, page_name: str) -> None:
     with served(scenes.hostile, markdown) as face:
         page = face.opened(browser, f"/{page_name}")
-        for number in (6, 2, 3, 4, 5):  # one dialog after the other, and then none
-            page.wait_for_selector("[role=dialog]")
-            page.wait_for_timeout(50)
+        for number in DIALOGS:  # one dialog after the other, and then none
+            expect(page.locator(f"[data-dialog='{'trust' if number == 6 else f'question:{number}'}']")).to_be_visible()
+            _read(face, page)
             face.do(partial(_answered, number=number))
         expect(page.get_by_role("dialog")).to_have_count(0)
-        openers = "main .step-h[aria-expanded=false], main .li"
+        openers = "main .step-h[aria-expanded=false], main .li, main .vrow"
         page.evaluate("all => document.querySelectorAll(all).forEach((node) => node.click())", openers)
-        page.wait_for_timeout(200)
-        acting = "img[src*=evil], script:not([src]), iframe, object, embed, [onerror], [onload]"
-        assert page.locator(acting).count() == 0
-        shown = page.locator("body").inner_text()
-        assert "\x1b" not in shown
-        assert "\u202e" not in shown
-        assert not face.faults
-        assert all(url.startswith((face.origin, "data:")) for url in face.requests)
-        assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+        if page_name in ("chat", "servers", "tools", "resources", "prompts", "activity", "permissions"):
+            _read(face, page, "main")
+        tabs = page.locator("main").get_by_role("tab")
+        for at in range(tabs.count()):
+            tabs.nth(at).click()
+            _harmless(face, page, page.locator("main").inner_text())
+
+
+def _alone(face: Served, number: int) -> None:
+    for other in {*range(1, 10)} - {number}:
+        face.do(partial(_answered, number=other))
+
+
+@pytest.mark.parametrize("number", range(1, 10))
+@pytest.mark.parametrize("width", [320, 1280])
+def test_questions_of_a_hostile_server_are_only_text(browser: Browser, number: int, width: int) -> None:
+    """On a phone all of them are dialogs; in a window those about calls are cards of the conversation."""
+    with served(scenes.hostile) as face:
+        _alone(face, number)
+        page = face.opened(browser, width=width)
+        question = page.locator("[role=dialog], [data-question]").last
+        expect(question).to_contain_text("<script>alert(1)</script>")
+        _harmless(face, page, question.inner_text())
+
+
+def test_what_a_hostile_server_writes_and_says_is_only_text(browser: Browser) -> None:
+    """Lines of stderr, log messages, messages on the wire, and what the page says of the server."""
+    with served(scenes.hostile) as face:
+        _alone(face, 0)
+        page = face.opened(browser, "/servers/travel")
+        log = page.get_by_role("log")
+        expect(log).to_contain_text("<script>alert(1)</script>")
+        _harmless(face, page, log.inner_text())
+        page.get_by_role("button", name="Log messages").click()
+        expect(log).to_contain_text("<script>alert(1)</script>")
+        expect(log.locator(".lv")).to_contain_text("ESC")  # the level is the server's, too
+        _harmless(face, page, log.inner_text())
+        page.get_by_role("tab", name="Messages").click()
+        expect(log.locator(".msg")).to_have_count(2)
+        for at in range(2):
+            log.locator(".msg-h").nth(at).click()
+            body = log.locator(".msg-b").nth(at)
+            expect(body).to_contain_text("<script>alert(1)</script>")
+        _harmless(face, page, log.inner_text())
+
+
+def test_results_of_a_hostile_server_are_only_text(browser: Browser) -> None:
+    with served(scenes.hostile) as face:
+        _alone(face, 0)
+        page = face.opened(browser)
+        call = page.locator("[data-call='call:42']")
+        call.locator(".step-h").click()
+        for name in ("Rendered", "Structured", "Raw", "Arguments"):
+            call.get_by_role("tab", name=name).click()
+            _harmless(face, page, call.locator(".step-b").inner_text())
+        call.get_by_text("What the model wanted").click()
+        _harmless(face, page, call.inner_text())
+        for place in (".me", ".composer", ".panel"):  # what goes along, and what went along
+            expect(page.locator(place).last).to_contain_text("ESC")
+        page.goto(f"{face.origin}/#/activity")
+        page.locator(".vrow").first.click()
+        event = page.get_by_role("complementary", name="Event")
+        for name in ("Arguments", "Result", "Record"):
+            event.get_by_role("tab", name=name).click()
+            _harmless(face, page, event.inner_text())
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+def test_resources_and_prompts_of_a_hostile_server_are_only_text(browser: Browser, width: int) -> None:
+    with served(scenes.hostile) as face:
+        _alone(face, 0)
+        page = face.opened(browser, width=width)
+        page.get_by_role("textbox", name="Message").press_sequentially("@")
+        dialog = page.get_by_role("dialog")
+        chosen = dialog.get_by_role("region", name="Chosen resource")
+        templates = dialog.get_by_role("treeitem").filter(has_text="template")
+        expect(templates).to_have_count(2)
+        back = dialog.get_by_role("button", name="Back to the list")  # on a phone one side is seen at a time
+        for at in (1, 0):
+            templates.nth(at).dispatch_event("click")
+            expect(chosen).to_contain_text("evil")
+            _read(face, page)
+            if at and back.is_visible():
+                back.click()
+        for slot in dialog.get_by_role("combobox").all():
+            slot.fill("")
+            expect(dialog.get_by_role("option")).to_contain_text("<script>alert(1)</script>")
+            _harmless(face, page, dialog.inner_text())
+            slot.fill("\x1b[2J\u202e<b>")
+        expect(dialog.locator(".uri")).to_contain_text("U+202E")
+        _read(face, page)
+        if back.is_visible():
+            back.click()
+        dialog.get_by_role("treeitem").filter(has_text="evil").filter(has_not_text="template").last.dispatch_event(
+            "click"
+        )
+        expect(chosen.locator("pre.wrap-text")).to_contain_text("<script>alert(1)</script>")
+        expect(chosen.locator("pre.hex")).to_contain_text("<script>")
+        _read(face, page)
+        dialog.get_by_role("button", name="Close").click()
+        page.goto(f"{face.origin}/#/prompts")
+        page.locator(".start").filter(has_text="evil").click()
+        dialog.get_by_role("combobox").fill("<i>x</i>")
+        expect(dialog.locator("mark")).to_have_text("<i>x</i>")
+        expect(dialog.get_by_role("region", name="What will be sent")).to_contain_text("Link to")
+        _read(face, page)
 
 
 def test_markdown_shows_where_links_lead_and_loads_no_picture(browser: Browser) -> None:
@@ -177,10 +304,11 @@ def test_what_the_browser_tells_another_port_does_not_open_the_page(browser: Bro
             assert (path, answer.status) == (path, status)
             assert face.door.csrf.encode() not in answer.read()
         connection.close()
-        expect(page.get_by_role("link", name="Export")).to_have_count(0)
+        expect(page.get_by_role("button", name="Export")).to_have_count(0)
         page.goto(f"{face.origin}/#/activity")
+        page.get_by_role("button", name="Export").click()
         with page.expect_download() as download:
-            page.get_by_role("link", name="Export").click()
+            page.get_by_role("menuitem", name="JSON lines").click()
         assert download.value.failure() is None
         page.reload()
         expect(page.locator(".app")).to_be_visible()

@@ -8,6 +8,7 @@ from msgspec import Struct
 from splice.host.asking.choosing import choose
 from splice.host.models.base import ModelEvent, Stop
 from splice.types import CreateMessageParams, ModelHint, ModelPreferences
+from support.tables import rows
 
 
 class Named(Struct, frozen=True):
@@ -41,7 +42,7 @@ def _wish(*hints: str, cost: float = 0, speed: float = 0, intelligence: float = 
     )
 
 
-@pytest.mark.parametrize(
+@rows(
     ("wishes", "chosen", "why"),
     [
         (None, DEMO, "travel states no wishes, so Demo model is used."),
@@ -84,6 +85,7 @@ def test_only_what_the_user_allows_is_chosen_and_the_sum_is_shown() -> None:
         ("Demo model", "0.3 x 1 cost + 0.2 x 1 speed + 0.9 x 0.05 intelligence", 0.545, True),
         ("llama-8b", "0.3 x 1 cost + 0.2 x 0.5 speed + 0.9 x 0.4 intelligence", 0.76, False),
     ]
+    assert choice.weights[1].parts == [("cost", 0.3, 1), ("speed", 0.2, 0.5), ("intelligence", 0.9, 0.4)]
 
 
 def test_equal_models_are_decided_by_the_users_own() -> None:

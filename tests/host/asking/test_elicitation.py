@@ -148,6 +148,8 @@ def test_a_page_is_opened_only_when_the_user_says_so_and_finished_when_they_do()
             "https://mai1.example/login?state=1",
             "mai1.example",
             ["it imitates mail.example, and is another host"],
+            loud="This host imitates another one.",
+            is_new=True,
         )
         assert opened == []
         await elicitation.open(item.id)
@@ -162,6 +164,26 @@ def test_a_page_is_opened_only_when_the_user_says_so_and_finished_when_they_do()
             await elicitation.open(item.id)
 
     _run(body, opens=opened.append)
+
+
+def test_a_host_is_new_until_the_user_went_there_for_the_same_server() -> None:
+    async def body(_: Board, questions: Questions, elicitation: Elicitation) -> None:
+        elicitation.has_sent = lambda server, host: (server, host) == ("mail", "pay.example")
+        news: dict[str, bool] = {}
+        for server, url in (
+            ("travel", "https://pay.example/"),
+            ("mail", "https://pay.example/"),
+            ("mail", "https://mail.example/"),  # the host of a configured server
+        ):
+            asking = asyncio.create_task(elicitation.elicit(server, _url(url)))
+            [item] = await asked_of(questions)
+            assert isinstance(item.asked, Visit)
+            news[f"{server} {url}"] = item.asked.is_new
+            questions.answer(item.id, Filled("decline"), "web")
+            await asking
+        assert list(news.values()) == [True, False, False]
+
+    _run(body)
 
 
 def test_without_a_browser_the_user_is_told_and_may_go_there_alone() -> None:

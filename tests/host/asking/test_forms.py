@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from splice.host.asking.forms import BadForm, Field, check, fields, read, written
+from support.tables import rows
 
 BOOKING: dict[str, Any] = {
     "type": "object",
@@ -52,7 +53,7 @@ def test_a_form_has_a_field_of_its_kind_for_each_property() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@rows(
     ("name", "value", "said"),
     [
         ("confirm", None, "Tick to go on, or decline"),
@@ -89,7 +90,7 @@ def test_all_findings_come_at_once_and_what_fits_has_none() -> None:
     assert set(check(BOOKING, {"seat": "x", "guests": 0})) == {"confirm", "email", "seat", "guests"}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("name", "typed", "value"),
     [
         ("confirm", "yes", True),
@@ -166,7 +167,7 @@ def test_arguments_of_any_shape_have_a_field() -> None:
     assert found["sure"] == "Choose on or off"
 
 
-@pytest.mark.parametrize(
+@rows(
     "schema",
     [
         None, [], "form", {"type": "string"}, {"type": "object", "properties": []}, {"type": "object"},
@@ -211,7 +212,7 @@ def test_no_schema_breaks_it(properties: dict[str, Any], needed: Any) -> None:
     check(schema, {"a": 1})
 
 
-@pytest.mark.parametrize(
+@rows(
     ("name", "is_secret"),
     [
         ("password", True), ("newPassword", True), ("p\u0430ssword", True), ("API_KEY", True), ("pass\u200bword", True),

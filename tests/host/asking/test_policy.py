@@ -3,12 +3,11 @@
 import itertools
 from typing import Any
 
-import pytest
-
 from splice.host.asking.permissions import Effect, Permissions
 from splice.host.asking.policy import Policy, Proposed, Taint, Verdict
 from splice.host.board import Board
 from splice.host.items import Change, Rule, Tool
+from support.tables import rows
 
 TOOL = Tool(id="tool:travel/book", server="travel", name="book")
 READS = Tool(id="tool:travel/book", server="travel", name="book", reads_only=True, goes_outside=False, may_delete=False)
@@ -34,7 +33,7 @@ def _decide(
     return policy.decide(Proposed("travel", tool, {}, turn, chat="chat", is_trusted=trusted))
 
 
-@pytest.mark.parametrize(
+@rows(
     ("rules", "effect", "why"),
     [
         # 7 nothing says anything
@@ -72,7 +71,7 @@ def test_the_first_that_counts_decides(rules: str, effect: str, why: str) -> Non
 EVERYTHING = "allow travel/book, allow travel/*, allow travel/book in chat, allow reads travel"
 
 
-@pytest.mark.parametrize(
+@rows(
     ("tool", "rules", "options", "effect", "why"),
     [
         # 1 blocked, whatever is allowed

@@ -28,6 +28,7 @@ from splice.host.asking.unattended import Answers
 from splice.host.board import Board
 from splice.host.items import Question
 from support.asking import asked_of
+from support.tables import rows
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -89,7 +90,7 @@ def test_the_first_answer_counts_and_the_second_is_told() -> None:
     _run(body)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("asked", "answer", "said"),
     [
         (APPROVAL, Filled("accept"), "takes Decision, not Filled"),
@@ -217,7 +218,7 @@ async def _late(_: str, __: Asked) -> Answer | None:
     return Filled("accept", {"seat": "aisle"})
 
 
-@pytest.mark.parametrize(
+@rows(
     ("prepared", "asked", "answer"),
     [
         ({"form": {"seat": "aisle", "other": 1}}, FORM, Filled("accept", {"seat": "aisle"})),
@@ -258,7 +259,7 @@ def test_a_run_tells_what_was_refused_and_why() -> None:
         await questions.ask("", Goon("25 calls"))
 
     _run(body, answers)
-    assert answers.refusals == [
+    assert list(map(str, answers.refusals)) == [
         "travel: the prepared answer does not fit: seat: Choose one: aisle",
         "the host: nothing was prepared for its goon",
     ]

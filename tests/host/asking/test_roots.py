@@ -120,3 +120,20 @@ def test_what_is_no_folder_is_refused(tmp_path: Path) -> None:
             roots.add(tmp_path)
 
     _run(body)
+
+
+def test_a_folder_that_is_added_meanwhile_can_be_chosen(tmp_path: Path) -> None:
+    one, two, three = _folders(tmp_path, "one", "two", "three")
+
+    async def body(board: Board, questions: Questions, roots: Roots, changed: list[str]) -> None:
+        roots.add(one)
+        asking = asyncio.create_task(roots.tell("files"))
+        [question] = await asked_of(questions)
+        roots.add(two)
+        roots.add(three, servers=["mail"])
+        [item] = board.all(items.Question)
+        assert item.asked == RootsAsked([one.as_uri(), two.as_uri()])
+        questions.answer(question.id, Filled("accept", {"uris": [two.as_uri()]}), "terminal")
+        assert await asking == [Root(uri=two.as_uri(), name="two")]
+
+    _run(body)

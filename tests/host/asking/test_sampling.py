@@ -1,7 +1,7 @@
 """Sampling: what goes to the model and what goes back is the user's to see, to edit and to refuse."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +19,8 @@ from splice.host.asking.sampling import Limits, Samplings
 from splice.host.asking.unattended import Answers
 from splice.host.board import Board
 from splice.host.items import Call, Chat, Notice, Question, Rule
-from splice.host.models.base import Model
-from splice.types import CreateMessageParams, CreateMessageResult, SamplingMessage, TextContent, Tool
+from splice.host.models.base import Model, ModelEvent
+from splice.types import CreateMessageParams, CreateMessageResult, SamplingMessage, TextContent, Tool, ToolChoice
 from support.asking import asked_of
 from support.talking import Parrot
 
@@ -92,6 +92,7 @@ def test_the_prompt_is_reviewed_then_the_completion() -> None:
             "travel states no wishes, so Demo model is used.",
             max_tokens=100,
             cap=4000,
+            temperature=0.5,
             context="allServers",
             rate="1 of 10 in this minute",
             call="call:7",
@@ -146,6 +147,36 @@ def test_the_user_edits_everything() -> None:
         assert told.system_prompt is not None
         assert told.system_prompt.startswith("Be brief")
         assert told.system_prompt.endswith("all that was said in chat:1")
+
+    _run(body)
+
+
+class Watcher(Parrot):
+    """A parrot that looks at the call for which it speaks."""
+
+    board: Board | None = None
+    saw: str = ""
+
+    async def stream(self, params: CreateMessageParams) -> AsyncIterator[ModelEvent]:
+        call = self.board.get("call:7", Call) if self.board else None
+        self.saw = call.word if call else ""
+        async for event in Parrot.stream(self, params):
+            yield event
+
+
+def test_while_a_model_answers_the_call_says_so() -> None:
+    async def body(board: Board, questions: Questions, samplings: Samplings, desk: Desk) -> None:
+        desk.parrot = watcher = Watcher(board=board)
+        asking = asyncio.create_task(samplings.sample("travel", _params()))
+        id, _asked = await _next(questions)
+        questions.answer(id, Reviewed("once"), "web")
+        id, _asked = await _next(questions)
+        assert watcher.saw == "Demo model writes an answer for travel"
+        found = board.get("call:7", Call)
+        assert found is not None
+        assert found.word == ""
+        questions.answer(id, Reviewed("deny"), "web")
+        assert await asking is None
 
     _run(body)
 
@@ -217,9 +248,13 @@ def test_a_server_asks_so_often_and_no_more() -> None:
 def test_tools_are_the_servers_and_their_uses_are_shown() -> None:
     async def body(_: Board, questions: Questions, samplings: Samplings, desk: Desk) -> None:
         tools = [Tool(name="forecast", description="The weather", input_schema={"type": "object"})]
-        asking = asyncio.create_task(samplings.sample("travel", _params(tools=tools)))
+        params = _params(tools=tools, tool_choice=ToolChoice(mode="required"), stop_sequences=["END"])
+        asking = asyncio.create_task(samplings.sample("travel", params))
         id, asked = await _next(questions)
         assert asked.tools == ["forecast"]
+        [definition] = asked.definitions
+        assert (definition["description"], definition["inputSchema"]) == ("The weather", {"type": "object"})
+        assert (asked.tool_choice, asked.stops) == ("required", ["END"])
         questions.answer(id, Reviewed("once"), "web")
         id, asked = await _next(questions)
         assert asked.uses == [{"type": "tool_use", "id": "1", "name": "forecast", "input": {"day": "Monday"}}]
@@ -265,3 +300,24 @@ def test_a_rule_denies_unseen() -> None:
         assert board.all(Question) == []
 
     _run(body)
+
+
+def test_what_is_allowed_in_calls_is_asked_about_outside_of_them(tmp_path: Path) -> None:
+    async def body(board: Board, questions: Questions, samplings: Samplings, desk: Desk) -> None:
+        rule = samplings._policy.permissions.grant("allow", "sampling travel")
+        assert await samplings.sample("travel", _params()) is not None
+        board.change("call:7", state="done")
+        asking = asyncio.create_task(samplings.sample("travel", _params()))
+        id, asked = await _next(questions)
+        assert asked.rate == "2 of 10 in this minute, while no call of it runs"
+        questions.answer(id, Reviewed("always"), "web")
+        id, _ = await _next(questions)
+        questions.answer(id, Reviewed("once"), "web")
+        assert await asking is not None
+        assert await samplings.sample("travel", _params()) is not None
+        assert {each.what for each in board.all(Rule)} == {"sampling travel", "sampling outside travel"}
+        samplings._policy.permissions.revoke(rule.id)
+        samplings._policy.permissions.grant("deny", "sampling travel")
+        assert await samplings.sample("travel", _params()) is None  # a denial is for both
+
+    _run(body, tmp_path / "permissions.json")

@@ -9,6 +9,7 @@ import pytest
 from splice.host.config.entries import Entry, SamplingLimits, ToolFilter
 from splice.host.config.reading import Configuration, entry_of, gathered, read, standard_files
 from splice.host.places import Places
+from support.tables import rows
 
 CLAUDE = {
     "numStartups": 5,
@@ -138,7 +139,7 @@ def test_our_block_and_what_a_project_may_not_say(tmp_path: Path) -> None:
     assert strange.ignored == ("trust: true", "trustAnnotations: true", "root /etc, which is outside of the project")
 
 
-@pytest.mark.parametrize(
+@rows(
     ("raw", "problem"),
     [
         (5, "it is not an object"),

@@ -133,6 +133,8 @@ def test_inputs_are_asked_for_once_and_kept_for_the_user_only(tmp_path: Path) ->
         ({"url": "https://h.example/mcp?api_key=literal-key"}, ["literal-key"]),
         ({"url": "https://u:my-password@h.example/"}, ["my-password"]),
         ({"command": "x", "args": ["a${A}b${KEY}", "${KEY}${A}$${"]}, ["sesame-open"]),
+        ({"command": "x", "args": ["--db", "postgres://me:open-sesame@h/db"]}, ["open-sesame"]),
+        ({"command": "x", "env": {"DATABASE_URL": "mysql://me:open-sesame@h/db?x=1"}}, ["open-sesame"]),
         ({"url": "https://h.example/", "oauth": {"clientSecret": "${KEY}"}}, ["sesame-open"]),
     ],
 )

@@ -57,6 +57,9 @@ class Recorder:
     async def roots(self, server: str) -> list[Root]:
         return [Root(uri=f"file:///for/{server}")]
 
+    async def prepare(self, server: str, manifest: Manifest) -> None:
+        pass
+
     def heard(self, server: str, manifest: Manifest) -> None:
         self.told.append(("heard", server, [tool.name for tool in manifest.tools]))
 

@@ -155,3 +155,12 @@ def test_programs_on_this_computer_are_offered_and_not_chosen() -> None:
         assert board.get(f"model:{id}", items.Model) is None
 
     asyncio.run(main())
+
+
+def test_the_demo_model_is_listed_as_it_is() -> None:
+    board = Board()
+    made = make(Catalogue(board, [], {}), "demo")
+    shown = board.get("model:demo", items.Model)
+    assert shown is not None
+    for name in ("window", "is_ai", "provider", "where"):
+        assert getattr(shown, name) == getattr(made, name), name

@@ -22,6 +22,7 @@ from splice.types import (
     UnknownContent,
 )
 from support.model_server import WEATHER, asking, call, delta
+from support.tables import rows
 
 PNG = ImageContent(data="AAAA", mime_type="image/png")
 
@@ -99,7 +100,7 @@ PARTS: Any = {"content": [{"type": "text", "text": "a"}, {"type": "thinking"}]}
 ODD_NAME = Tool(name="weather/now", input_schema={})
 
 
-@pytest.mark.parametrize(
+@rows(
     ("chunks", "events"),
     [
         ([delta("a"), END], [Text("a"), Stop("endTurn")]),

@@ -9,6 +9,7 @@ from splice.host.models.demo import dates
 from splice.host.models.demo.slots import fill
 from splice.host.models.demo.talk import read_word
 from splice.types import Tool
+from support.tables import rows
 
 TODAY = date(2027, 6, 9)
 
@@ -32,7 +33,7 @@ def test_dates(text: str, found: list[str]) -> None:
     assert [each.value for each in dates.find(text, TODAY)] == found
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "word"),
     [
         ("Yes, please go on.", "yes"),
@@ -57,7 +58,7 @@ def field(**schema: Any) -> Tool:
     return Tool(name="x__y", input_schema={"type": "object", "properties": {"v": schema}, "required": ["v"]})
 
 
-@pytest.mark.parametrize(
+@rows(
     ("schema", "text", "value"),
     [
         ({"type": "string", "enum": ["celsius", "kelvin"]}, "the heat in celsiuss", "celsius"),

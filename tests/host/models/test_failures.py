@@ -9,6 +9,7 @@ import pytest
 from splice.host.models.base import ModelFailed
 from splice.host.models.failures import Server, retry_after
 from support.model_server import KEY
+from support.tables import rows
 
 SERVER = Server("https://api.example.com/v1", KEY)
 
@@ -17,7 +18,7 @@ def error(code: str = "", message: str = "") -> Any:
     return {"error": {"code": code, "message": message}}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("status", "body", "kind", "words"),
     [
         (401, error(message=f"no {KEY} or sk-ab***********cd"), "login", "It says: no [key] or [key]"),

@@ -113,3 +113,20 @@ def test_a_file_that_somebody_emptied_is_no_crash(tmp_path: Path) -> None:
     log.record("call")
     os.truncate(log.path, 0)
     assert log.read() == []
+
+
+def test_old_sessions_are_forgotten_and_those_under_way_are_not(tmp_path: Path) -> None:
+    now = 1_718_000_000.0
+    logs = [Activity(tmp_path, Board(), clock=lambda: now) for _ in range(4)]
+    ended, running, crashed, own = logs
+    for log in logs:
+        log.record("call", server="travel", result="x" * 9_000)
+    ended.record("host", state="closed")
+    (tmp_path / "notes.txt").write_text("kept")
+    os.utime(running.path, (now - 60, now - 60))
+    os.utime(crashed.path, (now - 90_000, now - 90_000))
+    assert own.forget() == 2
+    assert {each for each in tmp_path.iterdir() if each.suffix == ".jsonl"} == {running.path, own.path}
+    assert own.read()
+    for log in logs:
+        log.close()

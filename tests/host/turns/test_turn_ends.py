@@ -1,7 +1,6 @@
 """How turns end: stopped, a call cancelled, a server crashed, bounds reached, a model that fails."""
 
 import asyncio
-import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from splice.host.items import Call, Chat, Message, Meter, Question
 from splice.host.models.base import ModelEvent
 from splice.host.models.script import ScriptModel
 from splice.types import CreateMessageParams, ToolResultContent, ToolUseContent
+from support.warm import warm_python
 
 MORTAL = Path(__file__).parents[2] / "support" / "mortal_server.py"
 
@@ -105,7 +105,7 @@ def test_a_model_that_is_stopped_keeps_what_it_said(tmp_path: Path) -> None:
 
 def test_a_server_that_crashes_in_mid_call_is_told_and_started_again_when_it_is_needed(tmp_path: Path) -> None:
     async def main() -> None:
-        mortal = {"command": sys.executable, "args": [str(MORTAL)]}
+        mortal = {"command": warm_python(), "args": [str(MORTAL)]}
         turns = (
             {"call": [call("mortal__die"), call("slow__quick")]},
             {"call": [call("mortal__who")], "after": "crashed"},
@@ -163,6 +163,22 @@ def test_bounds_of_a_turn_ask_whether_to_go_on(tmp_path: Path) -> None:
             meter = host.board.get("meter:now", Meter)
             assert meter is not None
             assert meter.calls == 5
+
+    run(main())
+
+
+def test_so_many_tokens_of_a_turn_ask_whether_to_go_on(tmp_path: Path) -> None:
+    async def main() -> None:
+        long = {"say": "word " * 1_000, "call": [call("slow__quick")]}
+        async with hosting(tmp_path, {"slow": Hanging().server}, long, long, {"say": "Enough."}) as host:
+            host.permissions.grant("allow", "slow/*", chat="")
+            await host.set("max_turn_tokens", 1_000)
+            await host.say("go")
+            for _ in range(2):  # after the first step, and again a thousand later
+                (spent,) = await asked(host, Goon)
+                assert bound(spent).endswith(" tokens in this turn")
+                allow(host, spent)
+            assert (await host.wait()).text == "Enough."
 
     run(main())
 

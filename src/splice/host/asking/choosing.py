@@ -88,7 +88,7 @@ def choose(
         return Choice(usual.id, ids, f"{missed}{why}, so {one_line(usual.label)} is used.")
     scores = {each.id: _score(each, priorities) for each in models}
     best = max(candidates, key=lambda each: (scores[each.id], each is usual))
-    weights = [Weight(each.label, _sum(each, priorities), scores[each.id], each is best) for each in models]
+    weights = [_weighed(each, priorities, scores[each.id], each is best) for each in models]
     why = f"{missed}Its priorities decide: {one_line(best.label)} scores {scores[best.id]:.2f}."
     better = max(models, key=lambda each: scores[each.id])
     if scores[better.id] > scores[best.id]:
@@ -140,10 +140,11 @@ def _score(model: Model, priorities: tuple[float, float, float]) -> float:
     return round(sum(priority * value for priority, value, _ in _parts(model, priorities)), 4)
 
 
-def _sum(model: Model, priorities: tuple[float, float, float]) -> str:
-    return " + ".join(
-        f"{priority:g} x {value:g} {word}" for priority, value, word in _parts(model, priorities) if priority
-    )
+def _weighed(model: Model, priorities: tuple[float, float, float], score: float, is_best: bool) -> Weight:
+    """Say how a model was weighed: as one line, and in parts."""
+    parts = [(word, priority, value) for priority, value, word in _parts(model, priorities) if priority]
+    told = " + ".join(f"{priority:g} x {value:g} {word}" for word, priority, value in parts)
+    return Weight(model.label, told, score, is_best, parts)
 
 
 def _quoted(hint: str) -> str:

@@ -8,11 +8,13 @@ from splice.host.items import Call, Chat
 
 def call_of(board: Board, server: str, calls: Sequence[str] = ()) -> Call | None:
     """Find the only call of a server that is under way, or that is among `calls`, their ids; else nobody can tell."""
-    if calls:
-        known = [each for call in calls if (each := board.get(call, Call)) is not None]
-    else:
-        known = [each for each in board.all(Call) if each.server == server and each.state == "running"]
+    known = [each for call in calls if (each := board.get(call, Call)) is not None] if calls else running(board, server)
     return known[0] if len(known) == 1 else None
+
+
+def running(board: Board, server: str) -> list[Call]:
+    """List the calls of a server that are under way."""
+    return [each for each in board.all(Call) if each.server == server and each.state == "running"]
 
 
 def chat_of(board: Board, call: Call | None) -> str:

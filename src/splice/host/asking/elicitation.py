@@ -13,16 +13,16 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import cast
 
 from splice import InvalidParams
-from splice.host.addresses import host_of, may_open, warnings_about
+from splice.host.addresses import host_of, loudest, may_open, warnings_about
 from splice.host.asked import Filled, Form, Visit
 from splice.host.asking.answers import WrongAnswer
 from splice.host.asking.during import call_of, chat_of
 from splice.host.asking.fields import Field
 from splice.host.asking.forms import BadForm, fields
 from splice.host.asking.questions import Questions
-from splice.host.asking.secrecy import is_secret
 from splice.host.board import Board
 from splice.host.items import Question
+from splice.host.secrecy import is_secret
 from splice.schema.schemas import Schema, cut
 from splice.types import ElicitParams, ElicitResult
 
@@ -48,6 +48,10 @@ class Elicitation:
         self._questions = questions
         self._opens = opens
         self.known = known
+        self.has_sent: Callable[[str, str], bool] = lambda _server, _host: False
+        """Tells whether a server has sent the user to a host before."""
+        self.sent: Callable[[str, str], None] = lambda _server, _host: None
+        """Is told that the user finished at a host that a server sent them to."""
 
     async def elicit(self, server: str, params: ElicitParams, *, calls: Sequence[str] = ()) -> ElicitResult:
         """Let the user answer; `calls` are the ids of the server's calls under way.
@@ -61,7 +65,10 @@ class Elicitation:
         if params.mode == "url":
             visit = self._visit(server, params.url or "", message, during)
             answer, _ = await self._questions.ask(server, visit, chat=chat)
-            return ElicitResult(action=answer.action if isinstance(answer, Filled) else "cancel")
+            action = answer.action if isinstance(answer, Filled) else "cancel"
+            if action == "accept":
+                self.sent(server, visit.host)
+            return ElicitResult(action=action)
         schema = params.requested_schema or {}
         try:
             secrets = _secrets(fields(schema), message)
@@ -92,8 +99,18 @@ class Elicitation:
     def _visit(self, server: str, url: str, message: str, call: str) -> Visit:
         if len(url) > MAX_URL or not may_open(url):
             raise InvalidParams("Invalid params: `url` is not the address of a page: http or https, a host, no spaces")
-        warnings = list(warnings_about(url, self.known(server)))
-        return Visit(message, url, host_of(url), warnings, call)
+        known, host = list(self.known(server)), host_of(url)
+        warnings, loud = list(warnings_about(url, known)), loudest(url, known)
+        is_new = host not in known and not self.has_sent(server, host)
+        return Visit(message, url, host, warnings, call, loud=loud, is_new=is_new)
+
+
+def secrets_given(params: ElicitParams, result: ElicitResult) -> list[str]:
+    """List the secrets in an answer, which are the server's to know and nobody else's."""
+    if not result.content or params.requested_schema is None:
+        return []
+    named = _secrets(fields(params.requested_schema), params.message)
+    return [str(value) for name, value in result.content.items() if name in named and value]
 
 
 def _secrets(shown: Iterable[Field], message: str) -> list[str]:

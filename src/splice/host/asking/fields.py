@@ -39,3 +39,5 @@ class Field(Struct, frozen=True, omit_defaults=True):
     """What is allowed, in the host's words; empty if anything is."""
     example: str = ""
     """From the schema, if it has any."""
+    schema: Json = None
+    """Of a field that is written as JSON: what it may be."""

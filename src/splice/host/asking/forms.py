@@ -16,8 +16,8 @@ from msgspec.structs import replace
 from splice.host.asked import Json
 from splice.host.asking import findings
 from splice.host.asking.fields import Field, Kind
-from splice.host.asking.secrecy import is_secret
 from splice.host.asking.typed import read, written
+from splice.host.secrecy import is_secret
 from splice.schema.forms import MAX_CHOICES, MAX_FIELDS, check_form
 from splice.schema.schemas import Schema, cut, is_array, is_object
 from splice.schema.validate import Problem, validator
@@ -123,6 +123,7 @@ def _field(name: str, schema: Schema, *, is_required: bool, for_tool: bool) -> F
         pattern=pattern if isinstance(pattern, str) and kind in ("text", "long") else "",
         is_secret=kind not in ("tick", "switch", "one", "many") and is_secret(name, title, description),
         example=_example(schema),
+        schema=dict(schema) if kind == "json" and schema else None,
     )
     return replace(field, hint=findings.hint(field))
 

@@ -3,17 +3,20 @@
 A rule has an effect and names what it is about:
 
     travel/bookTrip     a tool            travel/*           all tools of a server
-    reads travel        its tools that say they only read     sampling travel    its requests to a model
+    reads travel        its tools that say they only read
+    sampling travel     its requests to a model, in a call    sampling outside travel    those while no call of it runs
 
 Names in it are percent-encoded, so that no tool's name can be read as a pattern. Only a denial may have `*` elsewhere:
 `*/delete*`. Rules for a chat are in memory. Those for always are in a file of the user's, never of a project, which
 several processes may have open.
 """
 
+import asyncio
 import hashlib
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -24,11 +27,18 @@ from msgspec.structs import replace
 from splice.host.asking.rulefile import Kept, RuleFile
 from splice.host.board import Board
 from splice.host.items import Notice, Rule
+from splice.host.text import listed
 
 Effect: TypeAlias = Literal["allow", "ask", "deny"]
 
+LOOK_SECONDS = 1.0
+"""How often to look whether another process made or revoked a rule."""
+
 MAX_REVOKED = 100
 """How many revoked rules can be restored."""
+
+_KINDS = ("", "reads", "sampling", "sampling outside")
+"""What stands before a server in a rule that is not about its tools."""
 
 CHANGED = "the definition changed"
 OTHER = "the server was configured otherwise when this was allowed"
@@ -44,9 +54,9 @@ def server_of(server: str) -> str:
     return f"{_encoded(server)}/*"
 
 
-def sampling_of(server: str) -> str:
-    """Write what a rule about a server's requests to a model names."""
-    return f"sampling {_encoded(server)}"
+def sampling_of(server: str, *, is_outside: bool = False) -> str:
+    """Write what a rule about a server's requests to a model names: those in its calls, or those outside of any."""
+    return f"{'sampling outside' if is_outside else 'sampling'} {_encoded(server)}"
 
 
 def reads_of(server: str) -> str:
@@ -96,13 +106,20 @@ class Permissions:
             self._board.drop(gone)
         return rules
 
+    async def watch(self) -> None:
+        """Show what other processes make and revoke, soon after they do. It does not end by itself."""
+        while self._file is not None:
+            await asyncio.sleep(LOOK_SECONDS)
+            if self._file.is_changed:
+                self.all()
+
     def grant(self, effect: Effect, what: str, *, chat: str | None = None) -> Rule:
         """Make a rule: for a chat, for all chats of this process if `chat` is empty, for always if it is None.
 
         Raises `ValueError` for a pattern that only a denial may have, and `OSError` if it cannot be written.
         """
         check(effect, what)
-        server = _server(what)
+        server = server_in(what)
         rule = Kept(
             effect, what, self._after(what), identity=self._identity(server) if effect == "allow" else "", chat=chat
         )
@@ -198,7 +215,7 @@ class Permissions:
         void = ""
         if rule.effect == "allow" and rule.made <= self.voided(rule.what):
             void = CHANGED
-        elif rule.effect == "allow" and rule.identity != self._identity(_server(rule.what)):
+        elif rule.effect == "allow" and rule.identity != self._identity(server_in(rule.what)):
             void = OTHER
         known = self._board.get(f"rule:{key}", Rule)
         return Rule(
@@ -226,17 +243,28 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 def check(effect: Effect, what: str) -> None:
     """Look at a rule. Raises `ValueError` for what it cannot be about."""
-    kind, _, rest = what.rpartition(" ") if what.startswith(("sampling ", "reads ")) else ("", "", what)
+    kind, _, rest = what.rpartition(" ")
     server, slash, tool = rest.partition("/")
-    if not server or (kind != "") == bool(slash) or (slash and not tool):
+    if kind not in _KINDS or not server or (kind != "") == bool(slash) or (slash and not tool):
         raise ValueError(f"{what!r} is not what a rule is about: write server/tool, server/*, or sampling server")
     if effect != "deny" and ("*" in server or ("*" in tool and tool != "*")):
         raise ValueError(f"{what!r}: only a rule that denies may have * there. Else write server/tool or server/*")
 
 
-def _server(what: str) -> str:
+def strange(rules: Iterable[str], servers: Collection[str]) -> str:
+    """Find a rule that is about none of these servers, and say so with names that are like it; empty: there is none."""
+    for rule in rules:
+        pattern = server_in(rule)
+        if not any(matches(pattern, each) for each in servers):
+            near = get_close_matches(pattern, servers, 3, 0.5) or sorted(servers)
+            told = f"{rule!r} is about no server that is configured"
+            return listed(told, near) if near else f"{told}, as none is"
+    return ""
+
+
+def server_in(what: str) -> str:
     """Read the server's name out of what a rule is about."""
-    return unquote(what.removeprefix("sampling ").removeprefix("reads ").partition("/")[0])
+    return unquote(what.rpartition(" ")[2].partition("/")[0])
 
 
 def _encoded(name: str) -> str:

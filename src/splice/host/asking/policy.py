@@ -89,14 +89,18 @@ class Policy:
             verdict = Verdict("deny", why, verdict.rule)
         return replace(verdict, is_tainted=tainted)
 
-    def decide_sampling(self, server: str, chat: str) -> Verdict:
-        """Decide whether a server's request to a model runs without the user seeing it."""
-        about = sampling_of(server)
+    def decide_sampling(self, server: str, chat: str, *, is_outside: bool = False) -> Verdict:
+        """Decide whether a server's request to a model runs without the user seeing it.
+
+        What was allowed for its calls does not count while none of them runs; what was denied does.
+        """
+        about = sampling_of(server, is_outside=is_outside)
         rules = self._holding(chat)
         effects: tuple[Effect, ...] = ("deny", "ask", "allow")
         for effect in effects:
+            named = (about,) if effect == "allow" else (about, sampling_of(server))
             for rule in rules:
-                if rule.effect == effect and not rule.void and matches(rule.what, about):
+                if rule.effect == effect and not rule.void and any(matches(rule.what, each) for each in named):
                     return Verdict(effect, f"a rule for {one_line(rule.what)}", rule.id)
         return Verdict("ask", "no rule")
 

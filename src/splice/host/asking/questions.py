@@ -14,8 +14,9 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from splice.host.asked import Answer, Asked, By, Form, Json, Visit
+from splice.host.asked import Answer, Asked, By, Form, Json, Visit, call_in
 from splice.host.asking.answers import Check, WrongAnswer, cancelled, check_answer, refused
+from splice.host.asking.stopwatches import Stopwatches
 from splice.host.board import Board
 from splice.host.items import Question
 
@@ -33,9 +34,8 @@ HOST: By = "host"
 class Unattended(Protocol):
     """Answers in place of a person, where there is none."""
 
-    @property
-    def refusals(self) -> list[str]:
-        """Why questions were refused so far."""
+    def refuse(self, server: str, asked: Asked, why: str) -> None:
+        """Note that a question was refused."""
         ...
 
     async def answer(self, server: str, asked: Asked) -> Answer | None:
@@ -61,6 +61,8 @@ class Questions:
         self._waiting: dict[str, _Waiting] = {}
         self._over: OrderedDict[str, str] = OrderedDict()
         self._is_closed = False
+        self.stopwatches = Stopwatches()
+        """The time of calls, which stands still while a question about them waits."""
 
     async def ask(self, server: str, asked: Asked, *, chat: str = "", check: Check | None = None) -> tuple[Answer, By]:
         """Put a question on the board and wait for its answer.
@@ -80,7 +82,8 @@ class Questions:
         item = Question(id=id, server=server, chat=chat, asked=asked, at=self._clock(), number=self._number)
         self._board.put(item)
         try:
-            return await future
+            with self.stopwatches.stopped(server, call_in(asked)):
+                return await future
         finally:
             self._end(id, "Withdrawn: who asked no longer waits")
 
@@ -180,6 +183,6 @@ class Questions:
             if check is not None:
                 check(answer)
         except ValueError as error:
-            unattended.refusals.append(f"{server or 'the host'}: the prepared answer does not fit: {error}")
+            unattended.refuse(server, asked, f"the prepared answer does not fit: {error}")
             return refused(asked, f"The prepared answer does not fit: {error}"), "policy"
         return answer, "policy"

@@ -11,6 +11,8 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from splice.host import items
 from splice.host.asked import Filled, RootsAsked
 from splice.host.asking.during import call_of, chat_of
@@ -50,7 +52,15 @@ class Roots:
             if known is not None and uri not in known and _is_for(root, server):
                 known.add(uri)
                 self._changed(server)
+        self._add_to_questions(root)
         return root
+
+    def _add_to_questions(self, root: items.Root) -> None:
+        """Let who is being asked which folders a server may know choose this one too."""
+        for item in self._board.all(items.Question):
+            asked = item.asked
+            if isinstance(asked, RootsAsked) and root.uri not in asked.known and _is_for(root, item.server):
+                self._board.put(replace(item, asked=RootsAsked([*asked.known, root.uri])))
 
     def remove(self, uri: str) -> None:
         """Remove a folder. Raises `KeyError` if there is none of this URI."""

@@ -55,9 +55,14 @@ class RuleFile:
         self._seen: tuple[int, ...] = ()
         self._unreadable: OSError | None = None
 
+    @property
+    def is_changed(self) -> bool:
+        """Whether the file is another than the one that was read."""
+        return self._stamp() != self._seen
+
     def read(self) -> list[Kept]:
         """List the rules, anew if the file changed."""
-        if self._stamp() != self._seen and not self._load():
+        if self.is_changed and not self._load():
             with suppress(OSError), self._locked():  # another process may be about to mend it
                 self._fresh()
         return self._rules
@@ -79,7 +84,7 @@ class RuleFile:
 
         Raises `OSError` for a file that cannot be read: it must not be replaced.
         """
-        if self._stamp() != self._seen and not self._load():
+        if self.is_changed and not self._load():
             aside = set_aside(self._path)
             self.problem = f"{self._path} was damaged and is now {aside}. No lasting rule counts: give them anew."
         if self._unreadable is not None:

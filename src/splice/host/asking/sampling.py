@@ -11,7 +11,8 @@ https://modelcontextprotocol.io/specification/2026-07-28/client/sampling
 
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Generator, Sequence
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 import msgspec
@@ -21,12 +22,12 @@ from msgspec.structs import replace
 from splice import InvalidParams, RPCError
 from splice.host.asked import Completion, Json, Reviewed, Sampling
 from splice.host.asking.choosing import Choice, choose
-from splice.host.asking.during import call_of, chat_of
+from splice.host.asking.during import call_of, chat_of, running
 from splice.host.asking.permissions import sampling_of
 from splice.host.asking.policy import Policy
 from splice.host.asking.questions import Questions
 from splice.host.board import Board
-from splice.host.items import Notice
+from splice.host.items import Call, Notice
 from splice.host.models.base import Model, ModelEvent, ModelFailed, Usage, closing, collect
 from splice.host.text import one_line
 from splice.protocol.questions import check_sampling_messages
@@ -117,7 +118,9 @@ class Samplings:
         rate = self._count(server, limits.rate)
         if len(params.messages) > MAX_MESSAGES or params.max_tokens < 1:
             raise InvalidParams(f"Invalid params: more than {MAX_MESSAGES} messages, or less than one token")
-        verdict = self._policy.decide_sampling(server, chat)
+        is_outside = not calls and not running(self._board, server)
+        rate += ", while no call of it runs" * is_outside
+        verdict = self._policy.decide_sampling(server, chat, is_outside=is_outside)
         if verdict.effect == "deny":
             self._record(server, "denied", verdict.rule, params)
             return None
@@ -136,7 +139,7 @@ class Samplings:
         if answer.verdict == "deny":
             self._record(server, "denied", "", params)
             return None
-        self._keep(server, chat, answer)
+        self._keep(sampling_of(server, is_outside=is_outside), server, chat, answer)
         self._record(server, "allowed", verdict.rule if is_free else "", params)
         model = next(each for each in models if each.id == (answer.model or choice.model))
         told = self._told(params, answer, chat)
@@ -157,7 +160,8 @@ class Samplings:
     ) -> CreateMessageResult | None:
         """Ask the model, and let the user look at its answer; again as often as they want."""
         for _ in range(MAX_AGAIN):
-            result, tokens = await self._generated(server, model, told)
+            with self._under_way(server, model, call):
+                result, tokens = await self._generated(server, model, told)
             if is_free:
                 return result
             answer, _by = await self._questions.ask(server, _completion(result, model, tokens, call), chat=chat)
@@ -167,6 +171,20 @@ class Samplings:
                 is_edited = answer.text is not None and answer.text != result.text
                 return replace(result, content=TextContent(text=answer.text or "")) if is_edited else result
         return None
+
+    @contextmanager
+    def _under_way(self, server: str, model: Model, call: str) -> Generator[None]:
+        """Say on the call that a model is at work for it: nothing else moves meanwhile."""
+        before = self._board.get(call, Call)
+        said = f"{one_line(model.label)} writes an answer for {one_line(server)}"
+        if before is not None:
+            self._board.change(call, word=said)
+        try:
+            yield
+        finally:
+            now = self._board.get(call, Call)
+            if before is not None and now is not None and now.word == said:
+                self._board.change(call, word=before.word)
 
     async def _generated(self, server: str, model: Model, told: CreateMessageParams) -> tuple[CreateMessageResult, int]:
         used: list[Usage] = []
@@ -194,14 +212,12 @@ class Samplings:
             tool_choice=params.tool_choice,
         )
 
-    def _keep(self, server: str, chat: str, answer: Reviewed) -> None:
+    def _keep(self, about: str, server: str, chat: str, answer: Reviewed) -> None:
         """Keep a permission that the user gave for longer."""
         if answer.verdict not in ("chat", "always") or (answer.verdict == "chat" and not chat):
             return
         try:
-            self._policy.permissions.grant(
-                "allow", sampling_of(server), chat=chat if answer.verdict == "chat" else None
-            )
+            self._policy.permissions.grant("allow", about, chat=chat if answer.verdict == "chat" else None)
         except (OSError, ValueError) as error:
             text = f"Allowed only this once, as the rule could not be kept: {error}"
             self._board.put(Notice(id=f"notice:sampling {server}", text=text, level="warn", server=server))
@@ -237,10 +253,20 @@ def _question(params: CreateMessageParams, choice: Choice, limits: Limits, rate:
         max_tokens=params.max_tokens,
         cap=limits.cap,
         tools=[tool.name for tool in params.tools or ()],
+        definitions=msgspec.to_builtins(params.tools) if params.tools else None,
+        tool_choice=_choice(params),
+        stops=params.stop_sequences or [],
+        temperature=params.temperature,
         context=wanted if wanted and wanted != "none" else "",
         rate=rate,
         call=call,
     )
+
+
+def _choice(params: CreateMessageParams) -> str:
+    """Say whether the model has to use tools, or must not; empty if it may."""
+    mode = params.tool_choice.mode if params.tool_choice else None
+    return mode if mode and mode != "auto" else ""
 
 
 def _completion(result: CreateMessageResult, model: Model, tokens: int, call: str) -> Completion:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -39,31 +39,47 @@ _LONGEST = 200
 KINDS = ("approval", "form", "visit", "sampling", "trust", "roots", "goon", "result")
 
 
+class Refusal(NamedTuple):
+    """A question that nobody answered."""
+
+    server: str
+    """Who asked; empty: the host."""
+    kind: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.server or 'the host'}: {self.why}"
+
+
 class Answers:
     """Answers by what was prepared. Raises `ValueError` for a mapping with other keys."""
 
     def __init__(self, prepared: Prepared | None = None) -> None:
         self._call = prepared if callable(prepared) else None
         self._table: Mapping[str, Any] = {} if prepared is None or callable(prepared) else prepared
-        self.refusals: list[str] = []
-        """Why questions were refused, for the report at the end of a run."""
+        self.refusals: list[Refusal] = []
+        """What was refused, for the report at the end of a run."""
         for key in self._table:
             if key.rpartition(" ")[2] not in KINDS:
                 raise ValueError(f"{key!r} is not a kind of question; there are {', '.join(KINDS)}")
 
     async def answer(self, server: str, asked: Asked) -> Answer | None:
         """Answer, or refuse by None. What a function of the program's raises is a refusal, and does not end a turn."""
-        kind = "sampling" if isinstance(asked, Completion) else str(type(asked).__struct_config__.tag)
+        kind = _kind(asked)
         [answer] = await asyncio.gather(self._given(server, asked, kind), return_exceptions=True)
         if answer is None:
             about = f" ({one_line(asked.message)[:_LONGEST]})" if isinstance(asked, Form) else ""
-            self.refusals.append(f"{server or 'the host'}: nothing was prepared for its {kind}{about}")
+            self.refuse(server, asked, f"nothing was prepared for its {kind}{about}")
         elif isinstance(answer, Exception):
-            self.refusals.append(f"{server or 'the host'}: the answer to its {kind} failed: {answer!r}")
+            self.refuse(server, asked, f"the answer to its {kind} failed: {answer!r}")
             return None
         elif isinstance(answer, BaseException):
             raise answer
         return answer
+
+    def refuse(self, server: str, asked: Asked, why: str) -> None:
+        """Note that a question was refused."""
+        self.refusals.append(Refusal(server, _kind(asked), why))
 
     async def _given(self, server: str, asked: Asked, kind: str) -> Answer | None:
         if self._call is not None:
@@ -71,6 +87,10 @@ class Answers:
             return await given if isinstance(given, Awaitable) else given
         value = self._table.get(f"{server} {kind}", self._table.get(kind))
         return None if value is None else _read(asked, value)
+
+
+def _kind(asked: Asked) -> str:
+    return "sampling" if isinstance(asked, Completion) else str(type(asked).__struct_config__.tag)
 
 
 def _read(asked: Asked, value: Any) -> Answer:

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from splice.host.places import at_home
+from splice.host.secrecy import is_secret_setting
 from splice.host.text import one_line
 from splice.schema.schemas import cut
 
@@ -24,11 +25,8 @@ Transport: TypeAlias = Literal["stdio", "http", "sse", "memory"]
 
 _VARIABLE = re.compile(r"(?<!\$)\$\{(?:env:)?([A-Za-z_]\w*)(?::-[^}]*)?\}|(?<!\$)\$\{(input:[^}]*)\}")
 _PASSWORD = re.compile(r"^(\w+://[^/?#@:]*:)(?!\$\{)[^/?#@]*@")
-_KEY = re.compile(r"([?&][^=&#]*(?:key|token|secret|pass|auth|sig)[^=&#]*=)(?!\$\{)[^&#]+", re.IGNORECASE)
-"""Secrets in a URL, unless they are variables."""
-
-SECRET = re.compile(r"key|token|secret|pass|auth|credential|cookie|^input:|DSN", re.IGNORECASE)
-"""Names of variables and headers whose values are not for everybody."""
+_QUERY = re.compile(r"([?&])([^=&#]*)=(?!\$\{)([^&#]+)")
+"""What a URL has by names, unless it is a variable."""
 
 MAX_VALUE = 200
 
@@ -106,6 +104,8 @@ class Entry(Struct, frozen=True, kw_only=True):
     options: Options = Options()
     problem: str = ""
     """Why it cannot be used; the others can."""
+    is_noticed: bool = False
+    """It was found in a file while the host ran, and nobody asked for that: a program may have written it."""
     ignored: tuple[str, ...] = ()
     """What its file wants and the host does not do."""
 
@@ -154,7 +154,7 @@ class Entry(Struct, frozen=True, kw_only=True):
     @property
     def needs_trust(self) -> bool:
         """A stranger may have written it."""
-        return self.scope == "project"
+        return self.scope == "project" or self.is_noticed
 
 
 def variables_in(text: str) -> list[str]:
@@ -166,8 +166,12 @@ def variables_in(text: str) -> list[str]:
 def _named(name: str, value: str) -> str:
     if taken := variables_in(value):
         return one_line(f"{name} (from {', '.join(taken)})")
-    return one_line(name if SECRET.search(name) else f"{name}={cut(_masked(value), MAX_VALUE)}")
+    return one_line(name if is_secret_setting(name) else f"{name}={cut(_masked(value), MAX_VALUE)}")
 
 
 def _masked(text: str) -> str:
-    return _KEY.sub(r"\1***", _PASSWORD.sub(r"\1***@", text))
+    return _QUERY.sub(_hidden, _PASSWORD.sub(r"\1***@", text))
+
+
+def _hidden(found: re.Match[str]) -> str:
+    return f"{found[1]}{found[2]}=***" if is_secret_setting(found[2]) else found[0]

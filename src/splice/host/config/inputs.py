@@ -38,7 +38,12 @@ class Inputs:
 
     def __init__(self, path: Path, defined: Iterable[Input], ask: AskInput | None = None) -> None:
         self._path, self._ask = path, ask
-        self._defined = {(str(each.source), each.id): each for each in defined}
+        self.define(defined)
+
+    def define(self, defined: Iterable[Input]) -> None:
+        """Say which inputs there are, instead of those before."""
+        self._defined: dict[tuple[str, str], Input] = {}
+        self.add(defined)
 
     async def value(self, entry: Entry, id: str) -> str:
         """Return the value that an input of the entry's file has; asks for it the first time.
@@ -63,6 +68,10 @@ class Inputs:
             raise BadConfiguration(f"the input {one_line(id)!r} is one of {', '.join(map(one_line, defined.options))}")
         self._save(_written(key), given)
         return given
+
+    def add(self, inputs: Iterable[Input]) -> None:
+        """Take in what one more file, or a file that has changed, leaves to the user."""
+        self._defined |= {(str(each.source), each.id): each for each in inputs}
 
     def forget(self, source: Path, id: str) -> None:
         """Forget a value, so that it is asked for again."""

@@ -63,6 +63,8 @@ class Configuration(Struct):
     inputs: list[Input] = []
     problems: list[str] = []
     """What of it cannot be used, but for single entries, which say it themselves."""
+    unread: list[Path] = []
+    """The files that could not be read, so that nobody knows what stands in them."""
 
 
 def standard_files(cwd: Path, places: Places) -> list[tuple[Path, Scope]]:
@@ -83,7 +85,7 @@ def read(path: Path, scope: Scope, *, cwd: Path | None = None) -> Configuration:
     try:
         members = _members(jsonc.decode(jsonc.text_of(path)))
     except BadConfiguration as error:
-        return Configuration(problems=[f"{path}: {error}"])
+        return Configuration(problems=[f"{path}: {error}"], unread=[path])
     found = Configuration()
     origin = _Origin(path, scope, project_of(path) if scope == "project" else here)
     own = {} if scope == "project" else _object(members.get("projects"))  # a stranger's entry is not the user's own
@@ -117,7 +119,8 @@ def gathered(found: Iterable[Configuration]) -> Configuration:
                 f"the server {entry.name!r} is the project's, {first.source}, and not your own of that name"
             )
     inputs = [each for configuration in every for each in configuration.inputs]
-    return Configuration(list(entries.values()), inputs, problems)
+    unread = [each for configuration in every for each in configuration.unread]
+    return Configuration(list(entries.values()), inputs, problems, unread)
 
 
 def _rank(entry: Entry) -> int:
@@ -211,7 +214,7 @@ def _with_place(entry: Entry, members: Mapping[str, Any]) -> Entry:
 
 
 def _with_options(entry: Entry, members: Mapping[str, Any]) -> Entry:
-    """Read our block. Of a project's only what cannot do harm. Raises `BadConfiguration`."""
+    """Read our block, of a project's without favours. Raises `BadConfiguration`."""
     try:
         options = msgspec.convert(members.get(OURS, {}), Options)
     except msgspec.ValidationError as error:
@@ -223,17 +226,20 @@ def _with_options(entry: Entry, members: Mapping[str, Any]) -> Entry:
     exclude = [name for key in _EXCLUDE if key in members for name in _listed(members[key], key)]
     if (include is not None or exclude) and options.tools == ToolFilter():
         options = replace(options, tools=ToolFilter(None if include is None else tuple(include), tuple(exclude)))
-    ignored = list(entry.ignored)
-    if entry.scope == "project":
-        if options.trust_annotations:
-            ignored.append("trustAnnotations: true")
-        kept = [each for each in options.roots or () if _is_inside(each, entry.folder)]
-        ignored += [
-            f"root {one_line(each)}, which is outside of the project"
-            for each in options.roots or ()
-            if each not in kept
-        ]
-        options = replace(options, trust_annotations=False, roots=None if options.roots is None else tuple(kept))
+    entry = replace(entry, options=options)
+    return without_favours(entry) if entry.scope == "project" else entry
+
+
+def without_favours(entry: Entry) -> Entry:
+    """Take out of an entry's block what a stranger may not ask for: belief, and folders outside of the project."""
+    options, ignored = entry.options, list(entry.ignored)
+    if options.trust_annotations:
+        ignored.append("trustAnnotations: true")
+    kept = [each for each in options.roots or () if _is_inside(each, entry.folder)]
+    ignored += [
+        f"root {one_line(each)}, which is outside of the project" for each in options.roots or () if each not in kept
+    ]
+    options = replace(options, trust_annotations=False, roots=None if options.roots is None else tuple(kept))
     return replace(entry, options=options, ignored=tuple(ignored))
 
 

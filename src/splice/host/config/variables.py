@@ -15,9 +15,10 @@ from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
-from splice.host.config.entries import SECRET, Entry, LoginFacts
+from splice.host.config.entries import Entry, LoginFacts
 from splice.host.config.jsonc import BadConfiguration, text_of
 from splice.host.places import at_home
+from splice.host.secrecy import is_secret_setting
 from splice.host.text import one_line
 
 Ask = Callable[[Entry, str], Awaitable[str]]
@@ -26,6 +27,7 @@ Ask = Callable[[Entry, str], Awaitable[str]]
 _REFERENCE = re.compile(r"\$\$\{|\$\{([^}]*)\}")
 _ENVIRONMENT = re.compile(r"(?:env:)?([A-Za-z_]\w*)(?::-(.*))?", re.DOTALL)
 _LINE = re.compile(r"(?:export\s+)?([A-Za-z_][\w.]*)\s*=\s*(.*)")
+_PASSWORD = re.compile(r"\w://[^/?#@:\s]*:([^/?#@\s]+)@")
 _INPUT = "input:"
 MIN_SECRET = 8
 """What is shorter is not hidden: it would make holes into every text."""
@@ -72,7 +74,8 @@ def secrets_in(entry: Entry, made: Entry) -> list[str]:
         pairs += [(before.get(name, ""), value) for name, value in after.items()]
         named += after.items()
     named += [each for template, value in pairs for each in _taken(template, value)]
-    words = {word for name, value in named if SECRET.search(name) for word in value.split()}
+    named += [("password", found[1]) for _, value in pairs for found in _PASSWORD.finditer(value)]
+    words = {word for name, value in named if is_secret_setting(name) for word in value.split()}
     return sorted((word for word in words if len(word) >= MIN_SECRET), key=len, reverse=True)
 
 

@@ -13,11 +13,13 @@ from urllib.parse import urlsplit
 from splice import ConnectionClosed, HTTPRefused, HTTPServer, StdioServer
 from splice.auth import AuthorizationFailed, FileTokens, OAuthOptions
 from splice.client.questions import AnswerOptions, Can
+from splice.host.asking.elicitation import secrets_given
 from splice.host.config.entries import Entry
+from splice.host.config.variables import MIN_SECRET
 from splice.host.connecting.hooks import Hooks
 from splice.host.connecting.logins import KeptLogin
 from splice.host.places import at_home
-from splice.types import Root
+from splice.types import ElicitParams, ElicitResult, Root
 
 
 def place_of(
@@ -65,13 +67,19 @@ def command_for(entry: Entry) -> str:
     return f"splice host mcp login {quote(entry.name)}"
 
 
-def questions_of(entry: Entry, hooks: Hooks) -> AnswerOptions:
-    """Make the options of a client that let its server ask."""
+def questions_of(entry: Entry, hooks: Hooks, hide: Callable[[list[str]], None]) -> AnswerOptions:
+    """Make the options of a client that let its server ask; `hide` is told of secrets before they are sent."""
+
+    async def elicit(params: ElicitParams) -> ElicitResult:
+        result = await hooks.elicit(entry.name, params)
+        hide([each for each in secrets_given(params, result) if len(each) >= MIN_SECRET])
+        return result
+
     own = entry.options.roots
     options = AnswerOptions(roots=partial(hooks.roots, entry.name) if own is None else partial(_roots, entry))
     can: list[Can] = []
     if entry.options.elicitation != "off":
-        options["on_elicit"] = partial(hooks.elicit, entry.name)
+        options["on_elicit"] = elicit
         if entry.options.elicitation == "url":
             can.append("elicitation.url")
     if entry.options.sampling is not False:

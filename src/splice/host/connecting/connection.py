@@ -13,10 +13,10 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from splice import Change, Client, ConnectionClosed, HTTPRefused, HTTPServer, MCPError, TransportError
+from splice import Change, Client, ConnectionClosed, HTTPRefused, HTTPServer, MCPError, TransportError, __version__
 from splice.auth import AuthorizationFailed, OAuth
 from splice.client.lives import State
-from splice.client.targets import AnyTarget
+from splice.client.targets import AnyTarget, resolve
 from splice.host import items
 from splice.host.board import Board
 from splice.host.config.entries import Entry
@@ -27,6 +27,7 @@ from splice.host.connecting.listing import KINDS, listed, numbers_of, set_level
 from splice.host.connecting.manifest import Manifest, Manifests
 from splice.host.connecting.output import Output
 from splice.host.connecting.subscriptions import Subscriptions
+from splice.host.connecting.wire import Watched
 from splice.host.places import as_typed
 from splice.host.text import one_line
 
@@ -229,9 +230,10 @@ class Connection:
             self.output.hide(secrets_in(self.entry, entry))
             target = place_of(entry, self.output.stderr, partial(self._wants_login, life))
         return Client(
-            target,
-            **questions_of(entry, self._around.hooks),
+            Watched(resolve(target), self.output.wire),
+            **questions_of(entry, self._around.hooks, self.output.hide),
             name="splice-host",
+            version=__version__,
             protocol=entry.options.protocol,
             timeout=entry.options.timeout,
             on_log=self.output.log,
@@ -246,6 +248,7 @@ class Connection:
         await set_level(client, self.entry.options.log_level, self.output.note)
         async with self._listing, asyncio.timeout(4 * self.entry.options.timeout):
             manifest = await listed(client, Manifest(), KINDS, self.output.note)
+            await self._around.hooks.prepare(self.entry.name, manifest)
         if self._client is not client:  # it left in the meantime, and the board knows
             raise ConnectionClosed(self._item.word)
         self._learn(manifest)
@@ -310,6 +313,7 @@ class Connection:
         try:
             async with self._listing, asyncio.timeout(4 * self.entry.options.timeout):
                 manifest = await listed(client, self.manifest or Manifest(), kinds, self.output.note)
+                await self._around.hooks.prepare(self.entry.name, manifest)
                 if client is self._client and manifest != self.manifest:
                     self._learn(manifest)
         except (MCPError, TimeoutError) as error:

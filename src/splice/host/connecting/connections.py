@@ -104,11 +104,27 @@ class Connections:
         eager = [each.client() for each in self if each.entry.options.startup == "eager" and each.state == "asleep"]
         await asyncio.gather(*eager, return_exceptions=True)
 
+    async def replace(self, entry: Entry) -> None:
+        """Stop a server, and show it as it is configured now, in its old place and colour."""
+        found = self[entry.name]
+        shown = self._around.board.get(f"server:{entry.name}", Server)
+        found.switch(on=False)  # whoever needs it meanwhile does not start the old one
+        await found.close()
+        if self._all.get(entry.name) is not found:
+            return
+        self._drop(entry.name)
+        new = self._all[entry.name] = Connection(entry, self._around, hue=shown.hue if shown is not None else 1)
+        if new.manifest is not None:
+            self._around.hooks.heard(entry.name, new.manifest)
+
     async def remove(self, name: str) -> None:
         """Stop a server and forget it. Raises `Unavailable` if there is none of that name."""
         found = self[name]
         del self._all[name]
         await found.close()
+        self._drop(name)
+
+    def _drop(self, name: str) -> None:
         for kind in ("server", "output"):
             self._around.board.drop(f"{kind}:{name}")
 

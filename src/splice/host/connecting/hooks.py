@@ -31,6 +31,10 @@ class Hooks(Protocol):
         """List the folders that a server is told of."""
         ...
 
+    async def prepare(self, server: str, manifest: Manifest) -> None:
+        """Do what takes long before `heard` is told the same."""
+        ...
+
     def heard(self, server: str, manifest: Manifest) -> None:
         """Take what a server offers: it came, or it changed."""
 

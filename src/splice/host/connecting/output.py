@@ -1,17 +1,25 @@
-"""What a server writes: lines of its stderr, and its log messages. The last of them are kept, as many as fit.
+"""What a server writes: lines of its stderr, its log messages, and all other messages to and from it.
 
-The board is told how many there are, a few times a second however many come; a face asks for the lines.
+The last of them are kept, as many as fit. The board is told how many there are, a few times a second however many
+come; a face asks for the lines and messages.
 """
 
 import asyncio
+import json
+import re
 import time
 from collections import deque
+from collections.abc import Iterator
+from functools import lru_cache
 from typing import Literal, get_args
+from urllib.parse import quote
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from splice.host.board import Board
+from splice.host.connecting.wire import Wire
 from splice.host.items import Output as OutputItem
 from splice.types import LoggingLevel, LogParams
 
@@ -27,6 +35,9 @@ PAUSE_SECONDS = 0.1
 
 LAST_LINES = 20
 """How many lines of stderr are the last words of a server that crashed."""
+
+_ESCAPE = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\[\"\\/bfnrt]")
+"""A character as JSON may write it. Which of them it writes so is up to the server's own library."""
 
 _RANKS: dict[str, int] = {level: rank for rank, level in enumerate(get_args(LoggingLevel))}
 
@@ -57,6 +68,8 @@ class Output:
         self._began = 0
         self._shown = 0.0
         self._timer: asyncio.TimerHandle | None = None
+        self.wire = Wire(self._changed, self.blotted)
+        """The messages."""
 
     def stderr(self, data: bytes) -> None:
         """Take what arrived on stderr: the lines that are complete."""
@@ -81,13 +94,18 @@ class Output:
         self._add("log", level, text, len(text))
 
     def hide(self, secrets: list[str]) -> None:
-        """Blot these texts out of all lines that come."""
-        self._hidden = secrets
+        """Blot these texts out of all lines that come, besides those before: messages of earlier lives are kept."""
+        forms = {form for secret in secrets for form in _forms(secret)}
+        self._hidden = sorted({*self._hidden, *forms}, key=len, reverse=True)
 
     def blotted(self, text: str) -> str:
         """Return a text without the secrets."""
         for secret in self._hidden:
             text = text.replace(secret, "***")
+        if self._hidden and "\\" in text:
+            plain = _ESCAPE.sub(lambda found: _unescaped(found[0]), text)
+            if any(secret in plain for secret in self._hidden):
+                return self.blotted(plain)
         return text
 
     def lines(self, after: int = 0) -> list[Line]:
@@ -121,6 +139,9 @@ class Output:
         self._lines.append(Line(self._count, time.time(), source, level, text))
         while len(self._lines) > MAX_LINES or self._bytes > MAX_BYTES:
             self._bytes -= len(self._lines.popleft().text)
+        self._changed()
+
+    def _changed(self) -> None:
         if self._timer is None:
             loop = asyncio.get_running_loop()
             pause = max(0.0, self._shown + PAUSE_SECONDS - loop.time())
@@ -129,6 +150,22 @@ class Output:
     def _show(self) -> None:
         self._timer = None
         self._shown = asyncio.get_running_loop().time()
-        self._board.put(
-            OutputItem(id=f"output:{self._server}", server=self._server, lines=self._count, worst=self._worst)
-        )
+        item = OutputItem(id=f"output:{self._server}", server=self._server, lines=self._count, worst=self._worst)
+        self._board.put(replace(item, messages=self.wire.count))
+
+
+def _forms(secret: str) -> Iterator[str]:
+    """Yield a secret as it is, and as it is written in JSON and in a URL."""
+    yield from (secret, quote(secret, safe=""))
+    for written in (msgspec.json.encode(secret).decode(), json.dumps(secret)):
+        yield written[1:-1]
+        yield written[1:-1].replace("/", r"\/")
+
+
+@lru_cache(maxsize=4_096)
+def _unescaped(escape: str) -> str:
+    """Write a character as we do: escaped only where it must be."""
+    try:
+        return msgspec.json.encode(json.loads(f'"{escape}"')).decode()[1:-1]
+    except ValueError:  # half of a pair
+        return escape

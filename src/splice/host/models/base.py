@@ -28,6 +28,10 @@ MAX_ANSWER_BYTES = 16_000_000
 """How much text and arguments one answer may have: what an endpoint sends is not trusted."""
 
 
+DEMO_WINDOW = 200_000
+"""The window of the demo model, which is shown before that model is loaded."""
+
+
 class Text(Struct, frozen=True, tag="text", tag_field="type"):
     """A part of what the model says. The parts joined are its text."""
 

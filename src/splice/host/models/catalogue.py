@@ -8,8 +8,13 @@ anything anywhere by itself.
 
 import asyncio
 import importlib
+import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import entry_points
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import msgspec
@@ -19,9 +24,10 @@ from msgspec.structs import replace
 from splice.host import items
 from splice.host.board import Board
 from splice.host.models import local
-from splice.host.models.base import Model, ModelFailed
+from splice.host.models.base import DEMO_WINDOW, Model, ModelFailed
 from splice.host.models.failures import ON_THIS_COMPUTER, where_of
 from splice.host.models.provided import WINDOW
+from splice.host.models.replay import RecordingModel
 from splice.host.text import listed, one_line
 from splice.schema.schemas import cut, is_array
 
@@ -29,10 +35,13 @@ GROUP = "splice.models"
 DEMO = "demo"
 MAX_ENTRIES = 200
 
+_FILE = re.compile(r".+\.py:[^\W\d]\w*")
+
 
 class Provider(Struct, frozen=True):
     """A provider that the host knows."""
 
+    title: str
     place: str
     """Module and class, as entry points are written."""
     variable: str
@@ -45,12 +54,14 @@ class Provider(Struct, frozen=True):
 
 PROVIDERS = {
     "openai": Provider(
+        "OpenAI",
         "splice.host.models.openai:OpenAIModel",
         "OPENAI_API_KEY",
         "https://api.openai.com/v1",
         {"gpt-5.5": WINDOW, "gpt-5.4-mini": WINDOW},
     ),
     "anthropic": Provider(
+        "Anthropic",
         "splice.host.models.anthropic:AnthropicModel",
         "ANTHROPIC_API_KEY",
         "https://api.anthropic.com",
@@ -58,6 +69,20 @@ PROVIDERS = {
         200_000,
     ),
 }
+
+
+class Keyed(Struct, frozen=True):
+    """Where a provider of models takes its key from."""
+
+    provider: str
+    title: str
+    variable: str
+    """The environment variable that is read."""
+    is_set: bool
+    where: str
+    """The host that the key goes to."""
+    lacks: str
+    """The command that installs what is missing; empty: it is there."""
 
 
 class Entry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -94,6 +119,8 @@ class Catalogue:
         self.problems: list[str] = []
         """What is wrong with the settings, in sentences for people."""
         self.chosen = DEMO
+        self.cassette: Path | None = None
+        """Where answers of the models are recorded that are made from now on; None: nowhere."""
         self._board = board
         self._environment = environment
         self._offers: dict[str, _Offer] = {}
@@ -111,6 +138,21 @@ class Catalogue:
         return list(self._offers)
 
     @property
+    def keys(self) -> list[Keyed]:
+        """Tell where each provider takes its key from, and whether there is one. The keys themselves are not told."""
+        return [
+            Keyed(
+                provider=name,
+                title=each.title,
+                variable=each.variable,
+                is_set=bool(self._environment.get(each.variable, "").strip()),
+                where=where_of(each.base_url),
+                lacks="" if find_spec(name) else f"pip install 'splice[{name}]'",
+            )
+            for name, each in PROVIDERS.items()
+        ]
+
+    @property
     def made(self) -> list[Model]:
         """The models that were made so far."""
         return list(self._made.values())
@@ -121,7 +163,17 @@ class Catalogue:
             id=f"model:{model.id}", label=model.label, is_ai=model.is_ai, provider=model.provider, where=model.where,
             window=model.window,
         )  # fmt: skip
-        self._offers[model.id], self._made[model.id] = _Offer(item=item, place=""), model
+        self._offers[model.id], self._made[model.id] = _Offer(item=item, place=""), self._recorded(model)
+        self._show()
+
+    def add_file(self, place: str) -> None:
+        """Offer the model of a user's own file, ``FILE.py:NAME``: a class, or a function that makes it.
+
+        Only somebody who may run programs here says that: the file is run once the model is asked.
+        """
+        file, _, name = place.rpartition(":")
+        item = items.Model(id=f"model:{place}", label=name, provider=Path(file).name)
+        self._offers[place] = _Offer(item=item, place=place)
         self._show()
 
     def choose(self, id: str) -> None:
@@ -150,8 +202,11 @@ class Catalogue:
         id = id or self.chosen
         if id not in self._made:
             offer = self._offer(id)
-            self._made[id] = await asyncio.to_thread(_make, offer, self._key_in_environment(offer))
+            self._made[id] = self._recorded(await asyncio.to_thread(_make, offer, self._key_in_environment(offer)))
         return self._made[id]
+
+    def _recorded(self, model: Model) -> Model:
+        return model if self.cassette is None else RecordingModel(model, self.cassette)
 
     def _offer(self, id: str) -> _Offer:
         if id not in self._offers:
@@ -241,7 +296,7 @@ def _demo() -> _Offer:
         is_ai=False,
         provider=DEMO,
         where=ON_THIS_COMPUTER,
-        window=WINDOW,
+        window=DEMO_WINDOW,
     )
     return _Offer(item=item, place="splice.host.models.demo:DemoModel")
 
@@ -254,9 +309,9 @@ def _from_packages() -> Iterator[_Offer]:
 
 
 def _make(offer: _Offer, key: str) -> Model:
-    module, _, name = offer.place.partition(":")
+    module, _, name = offer.place.rpartition(":")
     try:
-        maker: Any = getattr(importlib.import_module(module), name)
+        maker: Any = getattr(_of_file(module) if is_file(offer.place) else importlib.import_module(module), name)
         key = key or _from_keyring(offer.key_keyring)
     except ImportError as error:
         missing = one_line(error.name or str(error))
@@ -266,7 +321,7 @@ def _make(offer: _Offer, key: str) -> Model:
     except AttributeError as error:
         raise ModelFailed("wrong request", f"{offer.item.label}: {one_line(offer.place)} does not exist.") from error
     if not offer.model:
-        return _checked(maker(), offer)
+        return _checked(_called(maker, offer), offer)
     if not key and (offer.key_variable or offer.key_keyring):
         missing = offer.key_variable or f"{offer.key_keyring} in the keyring"
         raise ModelFailed("login", f"{offer.item.label} needs a key: {one_line(missing)} has none.")
@@ -276,12 +331,45 @@ def _make(offer: _Offer, key: str) -> Model:
     return _checked(made, offer)
 
 
+def is_file(place: str) -> bool:
+    """Tell whether a model is named by its file: ``FILE.py:NAME``."""
+    return bool(_FILE.fullmatch(place))
+
+
+def _of_file(file: str) -> ModuleType:
+    """Run a file that has a model. Raises `ModelFailed`."""
+    path = Path(file).absolute()
+    spec = spec_from_file_location(f"splice_model_{path.stem}", path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise ModelFailed("wrong request", f"There is no file {one_line(file)}.")
+    module = sys.modules[spec.name] = module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except ImportError:
+        raise
+    except Exception as error:
+        told = f"{one_line(file)} cannot be run: {type(error).__name__}: {one_line(cut(str(error), 300))}"
+        raise ModelFailed("wrong request", told) from error
+    return module
+
+
 def _checked(made: Any, offer: _Offer) -> Model:
     lacks = [name for name in ("stream", "is_ai", "where", "window", "label") if not hasattr(made, name)]
     if lacks:
         raise ModelFailed("wrong request", f"{offer.item.label} is not a model: it has no {', '.join(lacks)}.")
     model: Model = made
     return model
+
+
+def _called(maker: Any, offer: _Offer) -> Any:
+    """Make a model. Raises `ModelFailed` if the user's own code fails."""
+    try:
+        return maker()
+    except ModelFailed:
+        raise
+    except Exception as error:
+        told = f"{offer.item.label} cannot be made: {type(error).__name__}: {one_line(cut(str(error), 300))}"
+        raise ModelFailed("wrong request", told) from error
 
 
 def _from_keyring(place: str) -> str:

@@ -7,6 +7,7 @@ and preferences for the choice of a model do not count.
 
 import hashlib
 import os
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,9 @@ from splice.host.text import one_line
 from splice.types import CreateMessageParams
 
 MAX_CASSETTE_BYTES = 100_000_000
+
+_MARKS = re.compile(rb"between the marks ([0-9a-f]{8})\. ")
+"""How `splice.host.tools.results.fenced` names the marks."""
 
 
 class _Failed(Struct, frozen=True):
@@ -44,7 +48,10 @@ def request_hash(params: CreateMessageParams) -> str:
         "choice": (params.tool_choice and params.tool_choice.mode) or "auto",
         "bounds": [params.max_tokens, params.temperature, params.stop_sequences or []],
     }
-    return hashlib.sha256(msgspec.json.encode(asked, order="deterministic")).hexdigest()
+    written = msgspec.json.encode(asked, order="deterministic")
+    for word in set(_MARKS.findall(written)):  # the marks around data of servers are new each time
+        written = written.replace(word, b"")
+    return hashlib.sha256(written).hexdigest()
 
 
 class RecordingModel:
@@ -81,6 +88,12 @@ class RecordingModel:
             os.write(file, msgspec.json.encode(recorded) + b"\n")
         finally:
             os.close(file)
+
+
+def cassette(path: str | Path) -> Path:
+    """Get a cassette ready to be recorded to. Raises `OSError` if it cannot be written."""
+    os.close(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600))
+    return Path(path).absolute()
 
 
 class ReplayModel:

@@ -203,7 +203,9 @@ class _Plainer:
     def _keep(self, made: Schema, word: str, value: Any, inner: Callable[[Any], Schema]) -> None:
         """Take over a keyword that all providers know, if its value is what it must be."""
         if word == "type":
-            kinds = [kind for kind in (value if is_array(value) else [value]) if kind in _TYPES]
+            kinds = [
+                kind for kind in (value if is_array(value) else [value]) if isinstance(kind, str) and kind in _TYPES
+            ]
             made |= {"type": kinds[0] if len(kinds) == 1 else kinds} if kinds else {}
         elif word == "additionalProperties":
             made[word] = inner(value) if is_object(value) else value is not False
@@ -233,8 +235,7 @@ class _Plainer:
             made["required"] = needed
         others = {"additionalProperties", "patternProperties", "unevaluatedProperties"}
         if plain == set(known) != set() and not others & set(given):
-            made["additionalProperties"] = False
-            self._note("The model is told that there are no other properties; the schema does not say.")
+            made["additionalProperties"] = False  # some providers want it said; nobody misses others
 
 
 def _is_common(word: str, value: Any) -> bool:

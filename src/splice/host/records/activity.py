@@ -26,6 +26,11 @@ BODIES = ("arguments", "result")
 MAX_RECORD = 256 * 1024
 """How long a line may be. Of a longer one the hashes stay and the bodies go."""
 
+MAX_LAST = 4_096
+"""How much of a file is read to see how it ends: the last record of a session is short."""
+
+DAY = 86_400.0
+
 
 class Record(Struct, frozen=True, omit_defaults=True):
     """One thing that happened."""
@@ -108,6 +113,26 @@ class Activity:
                 record = self._read(place, words.casefold())
                 if record is not None:
                     yield record
+
+    def forget(self) -> int:
+        """Delete the files of sessions that have ended; returns how many. Raises `OSError`.
+
+        One that did not say that it ended may be under way in another process: it goes a day after its last record.
+        """
+        old = [each for each in self.path.parent.glob("*.jsonl") if each != self.path and self._has_ended(each)]
+        for each in old:
+            each.unlink(missing_ok=True)
+        return len(old)
+
+    def _has_ended(self, path: Path) -> bool:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - MAX_LAST))
+            last = file.read().rstrip(b"\n").rpartition(b"\n")[2]
+        with suppress(msgspec.DecodeError):
+            record = msgspec.json.decode(last, type=Record)
+            if record.kind == "host" and record.facts.get("state") == "closed":
+                return True
+        return self._clock() - path.stat().st_mtime > DAY
 
     def close(self) -> None:
         """Let go of the file. A later record opens it again."""

@@ -17,13 +17,14 @@ _STYLE = (
     "table{border-collapse:collapse;width:100%}th,td{text-align:left;vertical-align:top;padding:.4rem .6rem;"
     "border-bottom:1px solid #8884}pre{margin:0;white-space:pre-wrap;overflow-wrap:anywhere;font-size:13px}"
 )
-_TOP = (
+TOP = (
     '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Activity</title>'
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
     f"<style>{_STYLE}</style></head><body><h1>Activity</h1><table>"
     "<thead><tr><th>No.</th><th>Time</th><th>Kind</th><th>Server</th><th>What</th></tr></thead><tbody>"
 )
-_END = "</tbody></table></body></html>\n"
+END = "</tbody></table></body></html>\n"
+"""What stands around the rows of a page."""
 
 
 def jsonl(records: Iterable[Record]) -> str:
@@ -33,10 +34,11 @@ def jsonl(records: Iterable[Record]) -> str:
 
 def html(records: Iterable[Record]) -> str:
     """Write records as a page."""
-    return _TOP + "".join(map(_row, records)) + _END
+    return TOP + "".join(map(row, records)) + END
 
 
-def _row(record: Record) -> str:
+def row(record: Record) -> str:
+    """Write a record as a row of the page."""
     at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(record.at))
     cells = "".join(
         f"<td>{escape(each)}</td>" for each in (str(record.number), at, record.kind, one_line(record.server))

@@ -2,27 +2,12 @@
 
 from typing import Any
 
-from splice.host.asked import (
-    Answer,
-    Approval,
-    Asked,
-    By,
-    Completion,
-    Decision,
-    Form,
-    ResultReview,
-    Reviewed,
-    Sampling,
-    Visit,
-)
+from splice.host.asked import Answer, Approval, Asked, By, Completion, Decision, Form, Reviewed, Visit, call_in
 from splice.host.asking.answers import Check
 from splice.host.asking.questions import Questions
 from splice.host.asking.unattended import Answers
 from splice.host.board import Board
 from splice.host.records.activity import Activity
-
-_DURING = (Approval, Form, Visit, Sampling, Completion, ResultReview)
-"""What is asked during a call, if it is known which."""
 
 
 class LoggedQuestions(Questions):
@@ -34,7 +19,7 @@ class LoggedQuestions(Questions):
 
     async def ask(self, server: str, asked: Asked, *, chat: str = "", check: Check | None = None) -> tuple[Answer, By]:
         """Ask as `Questions` does."""
-        call = asked.call if isinstance(asked, _DURING) else ""
+        call = call_in(asked)
         kind = str(type(asked).__struct_config__.tag)
         about: dict[str, Any] = {"asks": kind}
         if isinstance(asked, Approval):

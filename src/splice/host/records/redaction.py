@@ -12,6 +12,7 @@ from typing import Any, cast
 import msgspec
 
 from splice.host.asked import Json
+from splice.host.secrecy import is_secret_name
 
 HIDDEN = "[hidden]"
 """Stands in the place of a secret."""
@@ -25,18 +26,7 @@ MAX_TEXT = 500
 MAX_DEPTH = 40
 """How deep a value is looked into. What is deeper is left out: recursion has an end."""
 
-_KEY = re.compile(
-    r"pass(word|wd|phrase|code)|(^|_)pwd|secret|token(?!s)|api_?key|access_?key|private_?key|credential|authorization"
-    r"|(^|_)auth$|cookie|session_?id|card_?(number|no)|(^|_)cvv|(^|_)cvc|(^|_)ssn|(^|_)otp|(^|_)pin$|signature",
-    re.IGNORECASE,
-)
-_WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[\s.-]+")
 _BEARER = re.compile(r"(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{6,}")
-
-
-def is_secret_name(name: str) -> bool:
-    """Tell whether a name looks like that of a secret."""
-    return _KEY.search(_WORDS.sub("_", name)) is not None
 
 
 def digest(value: Json) -> tuple[str, int]:

@@ -4,14 +4,17 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Input, Static
 
-from splice.host.items import Log
-from splice.host.terminal import drawn, words
+from splice.host.items import Log, Server
+from splice.host.terminal import drawn, recorded, words
+from splice.host.terminal.hints import Hints
 from splice.host.terminal.hosted import Recorded
+from splice.host.terminal.keys import bindings
+from splice.host.terminal.line import Line
 from splice.host.terminal.panels import Panel, columns, facts
 from splice.host.terminal.rows import Rows
 from splice.host.text import as_json
@@ -22,16 +25,11 @@ PAGE = 200
 MOST_FOUND = 2_000
 """How many records a filter finds."""
 
-_STATES = {"denied", "failed", "cancelled", "crashed", "timeout", "limited"}
-_NAMES = ("tool", "what", "name", "asks", "uri")
-"""Facts that say what a record is about, the first that is there."""
-_REASONS = ("rule", "why", "decision", "answer", "action")
-
 
 class ActivityPanel(Panel):
     """The view of F6."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("slash", "filter", "Filter", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("activity")
     kinds = ("log:",)
     heading = "Time        Server   What                   Why"
 
@@ -45,11 +43,11 @@ class ActivityPanel(Panel):
     def compose(self) -> ComposeResult:
         """Make a filter above the list."""
         with Vertical(classes="list"):
-            yield Input(placeholder="Filter: words, server:travel, is:denied", compact=True, classes="search")
+            yield Line(placeholder="Filter: words, server:travel, is:denied", classes="search")
             yield Static(Content.styled(self.heading, "$muted"), classes="columns")
             yield Rows(self.draw_row, id="activity-rows")
         with VerticalScroll(classes="detail", can_focus=False):
-            yield Static(classes="told")
+            yield Hints(classes="told")
 
     def load(self) -> int:
         """See how long the log is; pages are read when they are seen."""
@@ -75,19 +73,16 @@ class ActivityPanel(Panel):
         each = self.record(row)
         if each is None:
             return Content()
-        face = self.face
-        state = _first(each, "state", "decision")
-        style = "$error" if state in _STATES else "$success"
-        mark = face.glyphs.failed if state in _STATES else face.glyphs.done
-        what = f"{each.kind} {_first(each, *_NAMES)}" if each.kind != "call" else _first(each, *_NAMES)
+        face, is_bad = self.face, recorded.is_bad(each)
+        mark = (face.glyphs.failed, "$error") if is_bad else (face.glyphs.done, "$success")
         return columns(
             width,
             (Content.styled(words.clock(each.at), "$muted"), 10),
-            (Content.styled(mark, style), 2),
+            (drawn.row(mark), 2),
             (face.line(each.server, "$muted"), 9),
-            (face.line(what), 23),
-            (face.line(_first(each, *_REASONS) or state, "$muted"), 24),
-            (Content.styled(_took(each), "$muted"), 8),
+            (face.line(recorded.what(each)), 23),
+            (face.line(recorded.why(each), "$muted"), 24),
+            (Content.styled(recorded.took(each), "$muted"), 8),
         )
 
     def detail(self, row: int) -> Content:
@@ -100,14 +95,25 @@ class ActivityPanel(Panel):
         title = drawn.row(face.line(each.kind, "bold"), "  ", face.line(each.server, "$muted"), place)
         if self._shows_raw:
             return drawn.rows([title, Content(), face.text(as_json(dict(each.facts)))])
-        known = [(name, face.text("\n".join(words.lines_of(value))[:4_000])) for name, value in each.facts.items()]
-        return drawn.rows([title, Content(), facts(*((name[:11], value) for name, value in known))])
+        known = facts(*((name, face.text(value)) for name, value in recorded.told(each)))
+        return drawn.rows([title, face.line(recorded.sentence(each)), Content(), known])
 
     def on_rows_chosen(self, event: Rows.Chosen) -> None:
         """Show the record raw, or told."""
         event.stop()
         self._shows_raw = not self._shows_raw
         self.draw_detail()
+
+    def action_copy(self) -> None:
+        """Copy the command that repeats a call, or a record as JSON."""
+        each = self.record(self.rows.cursor)
+        if each is not None and each.kind == "call" and each.server:
+            server = self.face.host.board.get(f"server:{each.server}", Server)
+            self.face.copy(
+                words.command(server, recorded.fact(each, "tool"), each.facts.get("arguments")), "the command"
+            )
+        elif each is not None:
+            self.face.copy(as_json(dict(each.facts)), "the record")
 
     def action_filter(self) -> None:
         """Go to the filter."""
@@ -134,12 +140,3 @@ class ActivityPanel(Panel):
         for each in self.face.host.activity.read(count=MOST_FOUND, server=server, words=" ".join(others)):
             if not state or state in (each.facts.get("state"), each.facts.get("decision"), each.kind):
                 yield each
-
-
-def _first(each: Recorded, *names: str) -> str:
-    return next((str(each.facts[name]) for name in names if each.facts.get(name)), "")
-
-
-def _took(each: Recorded) -> str:
-    seconds = each.facts.get("seconds")
-    return words.took(seconds) if isinstance(seconds, int | float) else ""

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Mapping
-from functools import partial
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -16,21 +15,22 @@ from splice.host.asked import Answer
 from splice.host.board import Batch
 from splice.host.items import Chat as ChatItem
 from splice.host.items import Notice, Prompt, Question, Server, Settings, Tool
-from splice.host.terminal import glyphs, sending, theme
+from splice.host.terminal import glyphs, keyfile, leaving, sending, theme
 from splice.host.terminal.activity import ActivityPanel
-from splice.host.terminal.asides import AskKey, AskLine
+from splice.host.terminal.along import Along
+from splice.host.terminal.asides import AskLine
 from splice.host.terminal.bars import Beside, Footer, Queue, Side, Top
 from splice.host.terminal.chat import Chat
 from splice.host.terminal.composer import Composer, Offers
 from splice.host.terminal.face import Face, Shows
 from splice.host.terminal.helping import Help
 from splice.host.terminal.hosted import Hosted
-from splice.host.terminal.keys import VIEWS
+from splice.host.terminal.keys import VIEWS, Signs, bindings
 from splice.host.terminal.palette import Command, Palette
 from splice.host.terminal.panels import Panel
 from splice.host.terminal.permissions import PermissionsPanel
-from splice.host.terminal.refusals import refusal
 from splice.host.terminal.resources import ResourcesPanel
+from splice.host.terminal.saying import Saying
 from splice.host.terminal.servers import ServersPanel
 from splice.host.terminal.settings import SettingsPanel
 from splice.host.terminal.terminal import edit
@@ -43,7 +43,6 @@ QUIET_SECONDS = 1.5
 TWICE_SECONDS = 2.0
 """Within how long a second Esc stops the turn, and a second Ctrl-C quits."""
 
-
 LEVELS: dict[str, SeverityLevel] = {"ok": "information", "info": "information", "warn": "warning", "bad": "error"}
 
 
@@ -54,16 +53,8 @@ class Splice(Face, inherit_bindings=False):
     TITLE = "Splice"
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("f1", "help", "Help", show=False, priority=True),
-        *(Binding(f"f{n}", f"view('{v}')", v.title(), show=False, priority=True) for n, v in enumerate(VIEWS, 2)),
+        *bindings("app"),
         *(Binding(str(n), f"view('{v}')", v.title(), show=False) for n, v in enumerate(VIEWS, 1)),
-        Binding("f9", "sides", "Side columns", show=False, priority=True),
-        Binding("ctrl+p", "palette", "Commands", show=False),
-        Binding("ctrl+o", "answer", "Answer", show=False),
-        Binding("ctrl+n", "new", "New chat", show=False),
-        Binding("ctrl+f", "find", "Find", show=False),
-        Binding("ctrl+g", "editor", "Editor", show=False),
-        Binding("ctrl+c", "interrupt", "Copy, stop, quit", show=False, priority=True),
         Binding("escape", "escape", "Back, stop", show=False),
         *(Binding(key, f"scroll_chat('{key}')", show=False) for key in ("pageup", "pagedown", "home", "end")),
     ]
@@ -73,6 +64,8 @@ class Splice(Face, inherit_bindings=False):
         self.HORIZONTAL_BREAKPOINTS = [(0, "-none"), (40, "-tiny"), (72, "-narrow"), (100, "-normal"), (150, "-wide")]
         self.VERTICAL_BREAKPOINTS = [(0, "-nothing"), (10, "-low"), (16, "-short"), (30, "-tall")]
         self.host, self.glyphs = host, look
+        self.signs = Signs()
+        self._complaints: list[str] = []
         self.set_class(look.is_ascii, "-ascii")
         for each in theme.THEMES:
             self.register_theme(each)
@@ -86,6 +79,12 @@ class Splice(Face, inherit_bindings=False):
         """What the user finds when it starts, to look at and send: a line, or the form of the prompt that it names."""
         self.opens_alone = True
         """Questions open by themselves, where that steals nothing."""
+
+    def change_keys(self, found: keyfile.Read) -> None:
+        """Take the keys that the user set; what did not fit is said once the app runs."""
+        self.signs = Signs(found.keys)
+        self.set_keymap(found.keys)
+        self._complaints = found.problems
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Give the names of ours their colours until a theme is set."""
@@ -109,6 +108,7 @@ class Splice(Face, inherit_bindings=False):
                 yield Beside(id="beside")
             with Vertical(id="below"):
                 yield Queue(id="queue")
+                yield Along()
                 yield Offers()
                 with Horizontal(id="compose"):
                     yield Static(self.glyphs.prompt, id="caret")
@@ -120,6 +120,8 @@ class Splice(Face, inherit_bindings=False):
         self.run_worker(self._follow(), name="board")
         self.set_interval(0.25, self._tick)
         self.show_view("chat")
+        for each in self._complaints:
+            self.tell(each, "warning")
         if self.first:
             self.call_after_refresh(sending.begin, self, self.first)
 
@@ -243,6 +245,10 @@ class Splice(Face, inherit_bindings=False):
         self.chat.to_end()
         sending.send(self, self.draft, text)
 
+    def say(self, saying: Saying) -> None:
+        """Say something, now or when the turn is over."""
+        self.screen_stack[0].query_one(Along).say(saying)
+
     def on_text_area_changed(self) -> None:
         """Note that a key was pressed in a field."""
         self._key_at = time.monotonic()
@@ -288,6 +294,14 @@ class Splice(Face, inherit_bindings=False):
         """Show a view."""
         self.show_view(name)
 
+    def action_press(self, key: str) -> None:
+        """Press a key, for a click on its sign. In the composer a sign is written."""
+        written = {"slash": "/", "at": "@"}.get(key, "")
+        if written and self.focused is self.draft:
+            self.draft.insert(written)
+        else:
+            self.simulate_key(key)
+
     def action_help(self) -> None:
         """Show the keys."""
         if not isinstance(self.screen, Help):
@@ -312,6 +326,11 @@ class Splice(Face, inherit_bindings=False):
         """Begin a chat."""
         self.do(self.host.new_chat(), lambda _: self.show_view("chat"))
 
+    def action_off(self) -> None:
+        """Take off what goes along with the next message, or take back what waits."""
+        if len(self.screen_stack) == 1 and self.view == "chat":
+            self.screen_stack[0].query_one(Along).take_off()
+
     def action_sides(self) -> None:
         """Show or hide the side columns; where there is no room, lay the servers beside the chat."""
         base = self.screen_stack[0]
@@ -323,18 +342,9 @@ class Splice(Face, inherit_bindings=False):
         if edited is not None:
             self.compose_text(edited)
 
-    def scroll_chat(self, key: str) -> None:
-        """Scroll the chat by a page, to its beginning or its end."""
-        chat = self.chat
-        if key in ("home", "end"):
-            chat.scroll_to(y=0 if key == "home" else chat.max_scroll_y, animate=False)
-        else:
-            by = chat.size.height - 2
-            chat.scroll_relative(y=by if key == "pagedown" else -by, animate=False)
-
     def action_scroll_chat(self, key: str) -> None:
-        """Scroll the chat."""
-        self.scroll_chat(key)
+        """Scroll the chat by a page, to its beginning or its end."""
+        self.chat.turn_page(key)
 
     def action_escape(self) -> None:
         """Go back to the chat, to the composer; in a turn, twice: stop it."""
@@ -371,23 +381,7 @@ class Splice(Face, inherit_bindings=False):
 
     def action_leave(self) -> None:
         """Quit. Questions that wait are denied, if the user says so."""
-        waiting = self._questions.waiting()
-        if not waiting:
-            self.exit(0)
-            return
-
-        def left(key: str | None) -> None:
-            if key == "q":
-                self.deny_all()
-                self.exit(0)
-
-        said = f"{len(waiting)} wait{'s' * (len(waiting) == 1)} for you."
-        self.push_screen(AskKey(Content(said), {"q": "denies them and quits"}), left)
-
-    def deny_all(self) -> None:
-        """Deny what waits, as nobody will answer it."""
-        for each in self._questions.waiting():
-            self.now(partial(self.host.answer, each.id, refusal(each.asked, "the user left"), "terminal"))
+        leaving.leave(self)
 
     def on_resize(self) -> None:
         """Draw again what depends on the width."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
@@ -14,30 +14,17 @@ from splice.host.terminal import drawn, words
 from splice.host.terminal.asides import AskKey, AskLine, EditArguments
 from splice.host.terminal.asking import Asking
 from splice.host.terminal.dialog import Choice, pair, para
+from splice.host.terminal.hints import Hints
+from splice.host.terminal.keys import bindings
 from splice.host.text import as_json
 
 
-class ApprovalDialog(Asking):
+class ApprovalDialog(Asking[Approval]):
     """A call that waits."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("a", "once", "Allow once", show=False),
-        Binding("s", "chat", "Allow in this chat", show=False),
-        Binding("A", "always", "Allow always", show=False),
-        Binding("e", "edit", "Edit", show=False),
-        Binding("d", "deny", "Deny", show=False),
-        Binding("D", "why", "Deny, and say why", show=False),
-        Binding("v", "raw", "Raw JSON", show=False),
-        Binding("c", "changed", "What changed", show=False),
-        Binding("asterisk", "same", "The same for all that are equal", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("approval")
+    place = "approval"
     guarded = frozenset({"once", "chat", "always", "edit", "deny", "why", "same"})
-
-    @property
-    def asked(self) -> Approval:
-        """What is asked."""
-        asked = self.question.asked
-        return asked if isinstance(asked, Approval) else Approval("", "", "", "")
 
     @property
     def call(self) -> Call | None:
@@ -98,19 +85,20 @@ class ApprovalDialog(Asking):
             lines.append(self.warning(told))
         if asked.why:
             lines.append(self.warning(drawn.row("Asked because: ", face.line(asked.why))))
-        yield para(drawn.rows([*lines, Content()]))
+        yield para(drawn.rows(lines))
 
     def told(self) -> Iterable[Widget]:
         """Make the arguments."""
-        yield Static(self._lead(), classes="para lead", id="lead")
+        yield Hints(self._lead(), classes="para lead", id="lead")
         yield from self._arguments()
 
     def _lead(self) -> Content:
         count = len(words.members(self.arguments))
         edited = ("   edited", "$accent") if self.edited is not None else ("", "")
-        known: list[tuple[str, str]] = [("v", "Raw JSON")]
+        of = self.face.signs.of
+        known = [(of("approval.raw"), "Raw JSON")]
         if self.asked.before is not None:
-            known.append(("c", "Changed since last call"))
+            known.append((of("approval.changed"), "Changed since last call"))
         return drawn.row((f"Arguments {count}", "bold"), edited, "   ", drawn.keys(*known), "\n")
 
     def _arguments(self) -> Iterable[Widget]:
@@ -129,15 +117,15 @@ class ApprovalDialog(Asking):
     def choices(self) -> Iterable[Widget]:
         """Make the choices."""
         yield Static("Allow ", classes="lead")
-        yield Choice("a", "Once", "once", allows=True)
+        yield Choice("Once", "once", allows=True)
         if self._may_lastingly():
-            yield Choice("s", "This chat", "chat", allows=True)
-            yield Choice("A", "Always…", "always", allows=True)
-        yield Choice("e", "Edit", "edit")
-        yield Choice("d", "Deny", "deny")
-        yield Choice("D", "Say why", "why")
+            yield Choice("This chat", "chat", allows=True)
+            yield Choice("Always…", "always", allows=True)
+        yield Choice("Edit", "edit")
+        yield Choice("Deny", "deny")
+        yield Choice("Say why", "why")
         if count := len(self._equal()):
-            yield Choice("*", f"All {count + 1}", "same", allows=True)
+            yield Choice(f"All {count + 1}", "same", allows=True)
 
     def _may_lastingly(self) -> bool:
         return self.asked.may_always and not self.asked.is_grave

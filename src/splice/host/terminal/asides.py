@@ -1,6 +1,10 @@
 """Small dialogs on top of a question: a line to type, a key to press, arguments to edit. Esc goes back to it."""
 
+import asyncio
+import os
 from collections.abc import Iterable
+from itertools import islice
+from pathlib import Path
 from typing import ClassVar
 
 import msgspec
@@ -10,6 +14,7 @@ from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.events import Key
 from textual.screen import ModalScreen
+from textual.suggester import Suggester
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
@@ -18,8 +23,36 @@ from splice.host.asking.forms import BadForm, check
 from splice.host.terminal import drawn, words
 from splice.host.terminal.face import face
 from splice.host.terminal.formed import Formed
+from splice.host.terminal.hints import Hints
 from splice.host.terminal.inputs import SafeArea
+from splice.host.terminal.keys import bindings
+from splice.host.terminal.line import Line
 from splice.host.text import as_json
+
+MAX_ENTRIES = 5_000
+"""How many entries of a folder are looked at."""
+
+
+class Folders(Suggester):
+    """Proposes the path of a folder while it is typed."""
+
+    def __init__(self) -> None:
+        super().__init__(use_cache=False, case_sensitive=True)
+
+    async def get_suggestion(self, value: str) -> str | None:
+        """Propose the first folder that begins like this."""
+        return await asyncio.to_thread(_folder, value) if "/" in value else None
+
+
+def _folder(typed: str) -> str | None:
+    parent, _, start = typed.rpartition("/")
+    try:
+        found = islice(os.scandir(Path(f"{parent}/").expanduser()), MAX_ENTRIES)
+        names = sorted(each.name for each in found if each.name.startswith(start) and each.is_dir())
+    except (OSError, RuntimeError, ValueError):
+        return None
+    names = [each for each in names if start or not each.startswith(".")]
+    return f"{parent}/{names[0]}/" if names else None
 
 
 class AskLine(ModalScreen[str | None]):
@@ -27,16 +60,17 @@ class AskLine(ModalScreen[str | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "back", show=False)]
 
-    def __init__(self, title: Content, text: str = "") -> None:
+    def __init__(self, title: Content, text: str = "", *, suggester: Suggester | None = None) -> None:
         super().__init__()
-        self._title, self._text = title, text
+        self._title, self._text, self._suggester = title, text, suggester
 
     def compose(self) -> ComposeResult:
         """Make the line."""
         with Vertical(id="aside"):
             yield Static(self._title)
-            yield Input(self._text, compact=True, select_on_focus=False)
-            yield Static(drawn.keys(("Enter", "go on"), ("Esc", "back")))
+            yield Line(self._text, suggester=self._suggester)
+            takes = [("Right", "takes what is proposed")] if self._suggester else []
+            yield Hints(drawn.keys(("Enter", "go on"), *takes, ("Esc", "back")))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Take the line."""
@@ -62,7 +96,7 @@ class AskKey(ModalScreen[str | None]):
             yield Static(self._title)
             for key, word in self._known.items():
                 yield Static(drawn.row((key, "bold $accent"), "  ", face(self).line(word)))
-            yield Static(drawn.keys(("Esc", "back")))
+            yield Hints(drawn.keys(("Esc", "back")))
 
     def on_key(self, event: Key) -> None:
         """Take a key."""
@@ -80,8 +114,7 @@ class EditArguments(ModalScreen[Json]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", show=False),
-        Binding("ctrl+s", "use", "Use them", show=False),
-        Binding("ctrl+r", "turn", "Form or JSON", show=False),
+        *bindings("arguments"),
     ]
 
     def __init__(self, schema: Json, arguments: Json) -> None:
@@ -95,7 +128,7 @@ class EditArguments(ModalScreen[Json]):
             yield Static(drawn.row(("Edit the arguments", "bold"), "\n"))
             yield VerticalScroll(*self._controls(), id="body", can_focus=False)
             yield Static(id="problem")
-            yield Static(drawn.keys(("^S", "use them"), ("^R", "form or JSON"), ("Esc", "back")))
+            yield Hints(drawn.keys(("^S", "use them"), ("^R", "form or JSON"), ("Esc", "back")))
 
     def _controls(self) -> Iterable[Widget]:
         if not self._is_json:

@@ -1,16 +1,19 @@
 """A question of the board as a dialog: one at a time is open, the others wait behind it."""
 
-from typing import Any, ClassVar
+from typing import ClassVar, Generic, TypeVar, cast
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 from textual.widget import Widget
 
-from splice.host.asked import Answer
+from splice.host.asked import Answer, Asked
 from splice.host.items import Question
 from splice.host.terminal import drawn
 from splice.host.terminal.dialog import Dialog, para
 from splice.host.terminal.keeping import Kept
+from splice.host.terminal.keys import bindings, pressed
+
+AnAsked = TypeVar("AnAsked", bound=Asked)
 
 GONE_SECONDS = 2.0
 """How long the word stays that a question was answered elsewhere."""
@@ -20,13 +23,10 @@ FACES = {"web": "you, on the web page", "terminal": "you, in a terminal", "progr
 """Who answers, in words."""
 
 
-class Asking(Dialog):
-    """A question."""
+class Asking(Dialog, Generic[AnAsked]):
+    """A question of one kind."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left_square_bracket,left", "leaf(-1)", "Previous", show=False),
-        Binding("right_square_bracket,right", "leaf(1)", "Next", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("question")
     leaves = "later"
     waits = True
 
@@ -37,9 +37,9 @@ class Asking(Dialog):
         """What was typed, how far it was scrolled: it stays while the question waits."""
 
     @property
-    def asked(self) -> Any:
+    def asked(self) -> AnAsked:
         """What is asked."""
-        return self.question.asked
+        return cast("AnAsked", self.question.asked)
 
     def on_mount(self) -> None:
         """Go on where the user was."""
@@ -59,7 +59,8 @@ class Asking(Dialog):
         if len(waiting) < 2:
             return leave
         of = (f" of {len(waiting)}  ", "$muted")
-        return drawn.row((str(place), "$wait"), of, ("[ ]", "bold $accent"), "   ", leave)
+        leaf = [(each, f"bold $accent @click=app.press('{pressed(each)}')") for each in "[]"]
+        return drawn.row((str(place), "$wait"), of, leaf[0], " ", leaf[1], "   ", leave)
 
     def server(self) -> Content:
         """Draw who asks."""

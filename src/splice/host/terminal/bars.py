@@ -10,7 +10,8 @@ from splice.host.asked import Approval
 from splice.host.items import Chat, Context, Item, Message, Meter, Model, Question, Root, Rule, Server, Tool
 from splice.host.terminal import drawn, words
 from splice.host.terminal.face import Face, Shows, face, touches
-from splice.host.terminal.keys import BUSY, FOOTERS, VIEWS, WAITING
+from splice.host.terminal.hints import Hints
+from splice.host.terminal.keys import VIEWS
 
 NEARLY_FULL = 0.8
 
@@ -52,9 +53,10 @@ class Top(Horizontal, Shows):
         meter = board.get("meter:now", Meter) or Meter(id="meter:now")
         used = meter.conversation + meter.definitions + meter.resources + meter.results
         is_full = meter.window > 0 and used >= NEARLY_FULL * meter.window
-        of = (f" / {words.count(meter.window)}", "$muted")
+        of = (f" / {words.count(meter.window)}" if meter.window else " tokens", "$muted")
         said = drawn.row("nearly full  " if is_full else "", words.count(used), of)
-        self.query_one("#meter", Static).update(said.stylize("$wait") if is_full else said)
+        shown = said.stylize("$wait") if is_full else said
+        self.query_one("#meter", Static).update(shown if used or meter.window else Content())
 
     def here(self, view: str) -> None:
         """Mark the tab of a view."""
@@ -160,7 +162,7 @@ class Queue(Static, Shows):
         await face(self).run_action("answer")
 
 
-class Footer(Static, Shows):
+class Footer(Hints, Shows):
     """At most six keys, only those that work now."""
 
     view = "chat"
@@ -174,13 +176,13 @@ class Footer(Static, Shows):
         """Draw the keys of a view."""
         self.view = view
         board = face(self).host.board
-        first: list[tuple[str, str]] = [WAITING] if board.all(Question) else []
+        signs = face(self).signs
+        first = [(signs.of("app.answer"), "answer")] if board.all(Question) else []
         if view == "chat" and any(each.is_busy for each in board.all(Chat) if each.is_open):
-            first.append(BUSY)
+            first.append(("Esc", "stop"))
         is_empty = view == "chat" and not board.all(Message)
-        known = [*first, *FOOTERS["start" if is_empty else view]][:6]
-        if ("F1", "help") not in known:
-            known[-1] = ("F1", "help")
+        *known, help_ = [*first, *signs.foot("start" if is_empty else view)]
+        known = [*known[:5], help_]
         width = max(20, face(self).size.width - 4)
         while len(known) > 2 and drawn.keys(*known).cell_length > width:
             known.pop(len(known) // 2)

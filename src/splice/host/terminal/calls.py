@@ -12,9 +12,10 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
-from splice.host.items import Block, Call
-from splice.host.terminal import drawn, words
+from splice.host.items import Block, Call, Server
+from splice.host.terminal import drawn, pictures, words
 from splice.host.terminal.face import Face, face
+from splice.host.terminal.keys import bindings
 
 SERVER_WIDTH, TOOL_WIDTH, TOOK_WIDTH, BAR_WIDTH = 9, 21, 9, 16
 NARROW = 72
@@ -82,10 +83,7 @@ class CallRow(Vertical, can_focus=True):
     """A call: its line, and below it all of it once it is opened."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "open", "Open", show=False),
-        Binding("delete", "cancel", "Cancel this call", show=False),
-        Binding("v", "turn", "Rendered, structured, raw", show=False),
-        Binding("y", "copy", "Copy as a command", show=False),
+        *bindings("call"),
         Binding("up", "app.focus_previous", show=False),
         Binding("down", "app.focus_next", show=False),
     ]
@@ -103,11 +101,13 @@ class CallRow(Vertical, can_focus=True):
 
     def put(self, call: Call) -> None:
         """Take the call as it is now."""
+        came = call.result if call.result != self.call.result else []
         self.call = call
         self.line.call = call
         self.line.refresh()
         for detail in self.query(".detail").results(Static):
             detail.update(self._detail())
+            self.mount(*pictures.of_blocks(came))
 
     def on_click(self) -> None:
         """Open it, or close it."""
@@ -115,11 +115,17 @@ class CallRow(Vertical, can_focus=True):
 
     def action_open(self) -> None:
         """Open it, or close it."""
-        opened = self.query(".detail")
+        opened = self.query(".detail, .picture")
         if opened:
             opened.remove()
         else:
-            self.mount(Static(self._detail(), classes="detail"))
+            self.mount(Static(self._detail(), classes="detail"), *pictures.of_blocks(self.call.result))
+            self.call_after_refresh(self._begin)
+
+    def _begin(self) -> None:
+        """Scroll to where it begins, if it is longer than half the screen: its end says little."""
+        if self.size.height > self.screen.size.height // 2:
+            self.scroll_visible(top=True, animate=False, immediate=True)
 
     def action_turn(self) -> None:
         """Show the result in another form."""
@@ -133,10 +139,9 @@ class CallRow(Vertical, can_focus=True):
 
     def action_copy(self) -> None:
         """Copy the command that repeats it."""
-        arguments = msgspec.json.encode(self.call.arguments).decode()
-        quoted = arguments.replace("'", "'\\''")
-        face(self).copy_to_clipboard(f"splice call {self.call.server} {self.call.tool} --json '{quoted}'")
-        face(self).tell("Copied: the command that repeats this call.")
+        call, face_ = self.call, face(self)
+        server = face_.host.board.get(f"server:{call.server}", Server)
+        face_.copy(words.command(server, call.tool, call.arguments), "the command that repeats this call")
 
     def _detail(self) -> Content:
         return drawn.rows(list(self._lines(face(self))))

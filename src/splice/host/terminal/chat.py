@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.message import Message as Told
@@ -12,9 +12,10 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from splice.host.items import Call, Item, Message, Model, Prompt, Server
-from splice.host.terminal import drawn, words
+from splice.host.terminal import drawn, pictures, words
 from splice.host.terminal.calls import CallRow, Group
 from splice.host.terminal.face import Face, Shows, face
+from splice.host.terminal.keys import bindings
 
 MOST = 400
 """How many messages and calls are drawn; the chat begins with the newest of them."""
@@ -23,13 +24,14 @@ MOST = 400
 class Said(Vertical, can_focus=True):
     """A message, or a line of the host."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("y", "copy_message", "Copy", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("message")
 
     def __init__(self, message: Message) -> None:
         super().__init__(classes=f"said -{message.role}")
         self.message = message
         self._who = Static(classes="who")
         self._text = Static(classes="text")
+        self._drawn = 0
 
     def compose(self) -> ComposeResult:
         """Make who said it, and the text."""
@@ -43,9 +45,12 @@ class Said(Vertical, can_focus=True):
 
     def put(self, message: Message) -> None:
         """Take the message as it is now."""
+        came = message.images[self._drawn :]
         self.message = message
         if self.is_attached:
             face_ = face(self)
+            self._drawn += len(came)
+            self.mount(*pictures.of_urls(came))
             is_said = message.is_ai or message.role == "user" or words.says_no_ai(message.model)
             no_ai = "" if is_said else f" {face_.glyphs.dot} no AI"
             self._who.update(drawn.row(face_.line(words.speaker(message), "bold"), (no_ai, "$muted")))
@@ -63,15 +68,14 @@ class Said(Vertical, can_focus=True):
             names = f" {face_.glyphs.dot} ".join(each.name or each.uri for each in message.attached)
             lines.append(drawn.row(("with  ", "$muted"), face_.line(names)))
         if message.images:
-            lines.append(Content.styled(f"{len(message.images)} images", "$muted"))
+            lines.append(Content.styled(words.counted(len(message.images), "image"), "$muted"))
         if message.stop:
             lines.append(face_.line(f"stopped: {message.stop}", "$wait"))
         return lines
 
     def action_copy_message(self) -> None:
         """Copy it as it was written."""
-        face(self).copy_to_clipboard(self.message.text)
-        face(self).tell("Copied: the message.")
+        face(self).copy(self.message.text, "the message")
 
 
 @dataclass
@@ -99,27 +103,33 @@ class Start(Static):
             Content("Chat with a model that uses your MCP servers. You see and allow all it does."),
             Content(),
         ]
-        if prompt is not None:
-            name = face_.line(f"/{prompt.name}", "bold $accent")
-            lines.append(drawn.row(drawn.fit(name, 17), face_.line(prompt.title or prompt.description, "$muted")))
-        lines.append(drawn.row(("@                ", "bold $accent"), ("give it a resource", "$muted")))
-        lines.append(drawn.row(("^P               ", "bold $accent"), ("everything else", "$muted")))
+        palette = face_.signs.of("app.palette")
+        typed = [
+            (
+                f"/{prompt.name}" if prompt else "/",
+                (prompt.title or prompt.description) if prompt else "choose a prompt",
+            ),
+            ("@", "give it a resource"),
+            (palette, "everything else"),
+        ]
+        for what, told in typed:
+            lines.append(drawn.row(drawn.fit(face_.line(what, "bold $accent"), 17), face_.line(told, "$muted")))
         lines.append(Content())
         if chosen is not None:
-            said = "answers." if chosen.is_ai else "follows rules; no AI runs."
-            lines.append(drawn.row(face_.line(chosen.label, "$muted"), (f" {said}", "$muted")))
+            no_ai = "follows rules." if words.says_no_ai(chosen.label) else "follows rules; no AI runs."
+            said = f"{chosen.label} {'answers.' if chosen.is_ai else no_ai}"
+            lines.append(face_.line(said, "$muted"))
         if found is not None:
-            lines.append(drawn.row(("^P", "bold $accent"), " picks ", face_.line(f"{found.label}, {found.where}."), ""))
+            lines.append(
+                drawn.row((palette, "bold $accent"), " picks ", face_.line(f"{found.label}, {found.where}."), "")
+            )
         self.update(drawn.rows(lines))
 
 
 class Chat(VerticalScroll, Shows, can_focus=False):
     """The open chat. It stays at its end, unless the user scrolled away from it."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("n", "again(-1)", "Older", show=False),
-        Binding("N", "again(1)", "Newer", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("chat")
 
     class Below(Told):
         """Something new is below what is seen, or no more."""
@@ -148,7 +158,7 @@ class Chat(VerticalScroll, Shows, can_focus=False):
         fresh = [each for each in items if isinstance(each, Message | Call)]
         self._items.update({each.id: each for each in fresh})
         if self._follows:
-            self.to_end()
+            self.call_after_refresh(self._stay)
         elif fresh:
             self.post_message(self.Below(is_new=True))
         added = sorted((each for each in fresh if each.id not in self._shown), key=number)
@@ -228,9 +238,22 @@ class Chat(VerticalScroll, Shows, can_focus=False):
         for group in self.query(Group):
             group.look([row.call for row in group.children if isinstance(row, CallRow)])
 
+    def _stay(self) -> None:
+        """Stay at the end, unless the user went elsewhere meanwhile."""
+        if self._follows:
+            self.scroll_end(animate=False)
+
     def to_end(self) -> None:
         """Scroll to the end, once what is new was laid out."""
         self.call_after_refresh(self.scroll_end, animate=False)
+
+    def turn_page(self, key: str) -> None:
+        """Scroll by a page, to the beginning or to the end, as a key of these names says."""
+        if key in ("home", "end"):
+            self.scroll_to(y=0 if key == "home" else self.max_scroll_y, animate=False)
+        else:
+            by = self.size.height - 2
+            self.scroll_relative(y=by if key == "pagedown" else -by, animate=False)
 
     def turn_marks(self) -> None:
         """Let the marks of calls that run turn on."""

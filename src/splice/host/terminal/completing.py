@@ -15,6 +15,7 @@ from textual.widgets import Input, Static
 from splice.host.terminal import drawn
 from splice.host.terminal.face import face
 from splice.host.terminal.hosted import REFUSED
+from splice.host.terminal.line import Line
 
 PAUSE_SECONDS = 0.15
 """How long typing has to pause before a server is asked."""
@@ -47,7 +48,7 @@ class Completing(Vertical):
 
     def compose(self) -> ComposeResult:
         """Make the input, and the place of what is offered."""
-        yield Input(self._first, compact=True, select_on_focus=False)
+        yield Line(self._first)
         yield Static(classes="menu")
 
     def on_mount(self) -> None:

@@ -82,9 +82,14 @@ class Composer(SafeArea):
 
     def __init__(self) -> None:
         super().__init__(id="say")
-        self.placeholder = "Write, or  /  for prompts   @  for resources   #  for tools"
+        self.invite(is_busy=False)
         self.highlight_cursor_line = False
         self._pasted: dict[str, str] = {}
+
+    def invite(self, *, is_busy: bool) -> None:
+        """Say what can be written."""
+        words = "Write, or  /  for prompts   @  for resources   #  for tools"
+        self.placeholder = "Write on: it is sent when this turn is over" if is_busy else words
 
     @property
     def offers(self) -> Offers:
@@ -127,7 +132,7 @@ class Composer(SafeArea):
         elif key in ("ctrl+j", "alt+enter", "shift+enter"):
             self.insert("\n")
         elif key in ("pageup", "pagedown") or (key in ("home", "end") and not self.text):
-            face(self).scroll_chat(key)
+            face(self).action_scroll_chat(key)
         elif key == "up" and not self.text:
             self.load_text(face(self).last_said())
             self.move_cursor(self.document.end)
@@ -172,13 +177,14 @@ class Composer(SafeArea):
             self.post_message(self.Wanted("", ""))
 
     def on_paste(self, event: Paste) -> None:
-        """Make one word of a long text."""
-        lines = event.text.count("\n") + 1
+        """Make one word of a long text. Terminals send the ends of lines as carriage returns."""
+        text = "\n".join(event.text.splitlines())
+        lines = text.count("\n") + 1
         if lines > LONG_PASTE:
             event.stop()
             event.prevent_default()
             word = f"[{lines} lines pasted{', again' * len(self._pasted)}]"
-            self._pasted[word] = event.text
+            self._pasted[word] = text
             self.insert(word)
 
 

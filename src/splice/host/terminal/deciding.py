@@ -91,7 +91,9 @@ async def trust(here: Here, asked: Trust) -> Answer | None:
     """Ask whether a server of the project may be started."""
 
     def show() -> None:
-        here.talk.tell(f"{here.name}: trust {here.question.server}, named in {asked.source}? It runs as you.")
+        does = "It gets what is said to it" if asked.is_remote else "It runs as you"
+        where = f"{'written meanwhile into' if asked.is_own else 'named in'} {asked.source}"
+        here.talk.tell(f"{here.name}: trust {here.question.server}, {where}? {does}.")
         for number, word in enumerate(asked.words, 1):
             here.talk.tell(f"  Word {number} of {len(asked.words)}: {word}")
         for mark, word in asked.before or ():

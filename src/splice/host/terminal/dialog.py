@@ -19,6 +19,7 @@ from textual.widgets import Input, Static, TextArea
 
 from splice.host.terminal import drawn
 from splice.host.terminal.face import Face, face
+from splice.host.terminal.hints import Hints
 
 LOOK_SECONDS = 0.2
 """How often a dialog looks whether all of it is seen now: text may wrap anew, and the screen change its size."""
@@ -31,14 +32,20 @@ SMALL = (72, 16)
 class Choice(Static, can_focus=True):
     """A button: its key, and what it does."""
 
-    def __init__(self, key: str, word: str, action: str, *, allows: bool = False) -> None:
+    def __init__(self, word: str, action: str, *, allows: bool = False) -> None:
         super().__init__(classes="choice")
-        self.key, self.word, self.action, self.allows = key, word, action, allows
+        self.word, self.action, self.allows = word, action, allows
+
+    @property
+    def key(self) -> str:
+        """Its key, as the user has it."""
+        screen = self.screen
+        return face(self).signs.of(f"{screen.place}.{self.action}") if isinstance(screen, Dialog) else ""
 
     def draw(self, *, is_armed: bool) -> None:
         """Draw it, in grey as long as it does nothing."""
         style = "$muted" if self.allows and not is_armed else "bold $accent"
-        self.update(drawn.row((self.key, style), " " if self.key else "", (self.word, "" if is_armed else "$muted")))
+        self.update(drawn.row((self.key, style), " ", (self.word, "" if is_armed else "$muted")))
 
     async def on_click(self, event: Click) -> None:
         """Do it."""
@@ -70,6 +77,8 @@ class Dialog(ModalScreen[None]):
     ]
     leaves = "close"
     """What Esc does, in a word."""
+    place: ClassVar[str] = ""
+    """Where its keys stand in the table."""
     waits = False
     """It is a question: its frame is amber."""
 
@@ -93,10 +102,12 @@ class Dialog(ModalScreen[None]):
         with Vertical(id="sheet", classes="-wait" if self.waits else ""):
             with Horizontal(id="head"):
                 yield Static(self.heading(), id="title")
-                yield Static(self.state(), id="state")
+                yield Hints(self.state(), id="state")
             warnings = list(self.warnings())
             is_small = self.face.size.height < SMALL[1] or self.face.size.width < SMALL[0]
-            yield Vertical(*([] if is_small else warnings), id="warnings")
+            above = Vertical(*([] if is_small else warnings), id="warnings")
+            above.display = bool(warnings) and not is_small
+            yield above
             yield VerticalScroll(*(warnings if is_small else []), *self.told(), id="body", can_focus=False)
             yield Static(id="more")
             yield Horizontal(*self.choices(), id="foot")
@@ -107,7 +118,7 @@ class Dialog(ModalScreen[None]):
 
     def state(self) -> Content:
         """Draw what stands at the right of the title."""
-        return drawn.row(("Esc", "bold $accent"), (f" {self.leaves}", "$muted"))
+        return drawn.keys(("Esc", self.leaves))
 
     def warnings(self) -> Iterable[Widget]:
         """Make what stands above the body, and never scrolls away."""

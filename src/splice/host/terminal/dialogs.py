@@ -1,5 +1,7 @@
 """The dialog of each kind of question."""
 
+from typing import Any
+
 from splice.host.asked import (
     Approval,
     Completion,
@@ -20,7 +22,7 @@ from splice.host.terminal.sampling import CompletionDialog, SamplingDialog
 from splice.host.terminal.trust import RootsDialog, TrustDialog, YesNoDialog
 from splice.host.terminal.visit import VisitDialog
 
-_DIALOGS: dict[type, type[Asking]] = {
+_DIALOGS: dict[type, type[Asking[Any]]] = {
     Approval: ApprovalDialog,
     Form: FormDialog,
     Visit: VisitDialog,
@@ -33,6 +35,6 @@ _DIALOGS: dict[type, type[Asking]] = {
 }
 
 
-def dialog_for(question: Question, kept: Kept) -> Asking:
+def dialog_for(question: Question, kept: Kept) -> Asking[Any]:
     """Make the dialog of a question."""
     return _DIALOGS[type(question.asked)](question, kept)

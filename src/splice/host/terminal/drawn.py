@@ -3,6 +3,7 @@
 from textual.content import Content
 
 from splice.host.terminal.glyphs import Glyphs
+from splice.host.terminal.keys import pressed
 from splice.host.terminal.marks import parts
 
 MARKED = "$fill on $wait"
@@ -39,8 +40,11 @@ def fit(content: Content, width: int) -> Content:
 
 
 def keys(*known: tuple[str, str]) -> Content:
-    """Draw keys with what they do."""
-    return Content("   ").join([Content.assemble((key, "bold $accent"), f" {what}") for key, what in known])
+    """Draw keys with what they do. A click on one presses it."""
+    links = [(f"@click=app.press('{pressed(key)}')", key, what) for key, what in known]
+    return Content("   ").join(
+        [Content.assemble((key, f"bold $accent {click}"), (f" {what}", click)) for click, key, what in links]
+    )
 
 
 def bar(glyphs: Glyphs, done: float, total: float, width: int) -> Content:

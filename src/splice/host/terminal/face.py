@@ -1,6 +1,8 @@
 """What every widget of the app reaches: the host, the signs, and a way to give commands that may fail."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
+from functools import cached_property
 from typing import Any, cast
 
 from textual.app import App
@@ -13,7 +15,12 @@ from splice.host.items import Call, Item
 from splice.host.terminal import drawn
 from splice.host.terminal.drawn import Part
 from splice.host.terminal.glyphs import Glyphs
-from splice.host.terminal.hosted import REFUSED, Hosted
+from splice.host.terminal.hosted import REFUSED, Hosted, Page
+from splice.host.terminal.keys import Signs
+from splice.host.terminal.saying import Saying
+
+ADDRESS_SECONDS = 60
+"""How long the address of the page stands: it has to be copied."""
 
 
 class Face(App[int]):
@@ -21,10 +28,21 @@ class Face(App[int]):
 
     host: Hosted
     glyphs: Glyphs
+    signs: Signs
+    """How keys are drawn."""
     is_moving: bool = True
     """Marks turn; not where the user wants no movement."""
+    page: Page | None = None
+    """Opens the web page of this host, where there can be one."""
+    address: str = ""
+    """Where that page is, if it is open already; the user finds it when the app starts."""
     guard: float = 0.4
     """Seconds after a dialog opens, or closes, in which letters do nothing."""
+
+    def on_mount(self) -> None:
+        """Say where the page is."""
+        if self.address:
+            self.tell_address(self.address)
 
     def text(self, text: str, style: str = "") -> Content:
         """Draw a text of others; its line ends stay."""
@@ -37,6 +55,21 @@ class Face(App[int]):
     def tell(self, text: str, severity: SeverityLevel = "information") -> None:
         """Say a short word at the edge of the screen. It goes by itself."""
         self.notify(self.text(text).plain, severity=severity, markup=False, timeout=5)
+
+    def tell_address(self, address: str) -> None:
+        """Say where the page of this host is, on a line of its own, and for as long as it takes to go there."""
+        told = f"The same is at\n{self.text(address).plain}\nIt opens one browser, once."
+        self.notify(told, markup=False, timeout=ADDRESS_SECONDS)
+
+    def copy(self, text: str, what: str) -> None:
+        """Put a text on the clipboard of the terminal, over ssh too, and say so."""
+        self.copy_to_clipboard(text)
+        self.tell(f"Copied: {what}.")
+
+    @cached_property
+    def drawing(self) -> asyncio.Lock:
+        """Is held while a picture is drawn: a large one takes 200 MB meanwhile, so there is one at a time."""
+        return asyncio.Lock()
 
     def do(
         self,
@@ -83,11 +116,15 @@ class Face(App[int]):
         """Find a call on the board."""
         return self.host.board.get(id, Call)
 
+    def say(self, saying: Saying) -> None:
+        """Say something, now or when the turn is over."""
+        raise NotImplementedError
+
     def show_view(self, name: str, *, pick: str = "") -> None:
         """Show a view: `servers`. `pick` is the id of what the cursor goes to."""
         raise NotImplementedError
 
-    def scroll_chat(self, key: str) -> None:
+    def action_scroll_chat(self, key: str) -> None:
         """Scroll the chat, from where the user writes."""
         raise NotImplementedError
 

@@ -4,36 +4,39 @@ from collections.abc import Iterable
 from functools import partial
 from typing import ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
 from splice.host.asked import Filled, Form, Json
-from splice.host.asking.forms import BadForm
+from splice.host.asking.forms import BadForm, fields
 from splice.host.terminal import drawn, words
 from splice.host.terminal.asking import Asking
 from splice.host.terminal.dialog import Choice, para
 from splice.host.terminal.formed import Formed
+from splice.host.terminal.keys import bindings
 
 
-class FormDialog(Asking):
+class FormDialog(Asking[Form]):
     """A form: sent after a review, if it has more than one field."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "send", "Send", show=False, priority=True),
-        Binding("d", "decline", "Decline", show=False),
-        Binding("x", "cancel", "Cancel the call", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("form")
+    place = "form"
     guarded = frozenset({"send", "decline", "cancel"})
     _reviewed: dict[str, Json] | None = None
     _warned = False
 
-    @property
-    def asked(self) -> Form:
-        """What is asked."""
-        asked = self.question.asked
-        return asked if isinstance(asked, Form) else Form("", {})
+    def count(self) -> int:
+        """Count its fields."""
+        try:
+            return len(fields(self.asked.schema))
+        except BadForm:
+            return 0
+
+    def state(self) -> Content:
+        """Draw how long it is."""
+        return drawn.row((f"{words.counted(self.count(), 'field')}   ", "$muted"), super().state())
 
     def heading(self) -> Content:
         """Draw who asks."""
@@ -56,9 +59,10 @@ class FormDialog(Asking):
     def choices(self) -> Iterable[Widget]:
         """Make the choices."""
         if not self.asked.secrets or self._warned:
-            yield Choice("^S", "Send" if self._reviewed is not None else "Review and send", "send")
-        yield Choice("d", "Decline", "decline")
-        yield Choice("x", "Cancel the call", "cancel")
+            is_last = self._reviewed is not None or self.count() < 2
+            yield Choice("Send" if is_last else "Review and send", "send")
+        yield Choice("Decline", "decline")
+        yield Choice("Cancel the call", "cancel")
 
     async def action_send(self) -> None:
         """Check all; show all that will be sent; then send it."""

@@ -27,6 +27,7 @@ class Glyphs:
     prompt: str
     splice: str
     down: str
+    up: str
     to: str
     dot: str
 
@@ -64,6 +65,7 @@ UNICODE = Glyphs(
     prompt="\u203a",
     splice="⋈",
     down="↓",
+    up="↑",
     to="→",
     dot="·",
 )
@@ -86,6 +88,7 @@ ASCII = Glyphs(
     prompt=">",
     splice="><",
     down="v",
+    up="^",
     to="->",
     dot="-",
 )

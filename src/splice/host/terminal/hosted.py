@@ -1,12 +1,14 @@
 """The commands of the host that this face gives: what it needs of `Host`, and nothing else of the engine."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Protocol
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import Any, Literal, Protocol, TypeAlias
 
 from splice.errors import MCPError
 from splice.host.asked import Answer, By, Json
 from splice.host.board import Board
+from splice.host.connecting.wire import Message
 from splice.host.failing import HostError
+from splice.host.looks import Look
 from splice.types import (
     PromptMessage,
     PromptReference,
@@ -113,6 +115,10 @@ class Recording(Protocol):
         ...
 
 
+Page: TypeAlias = Callable[[], Coroutine[Any, Any, str]]
+"""Opens the host on a web page too; returns an address that opens one browser, once. Raises what the host raises."""
+
+
 class Hosted(Protocol):
     """`splice.host.host.Host`, as this face sees it."""
 
@@ -168,6 +174,26 @@ class Hosted(Protocol):
         """Open a chat."""
         ...
 
+    async def rename_chat(self, id: str, title: str) -> None:
+        """Give a chat another title."""
+        ...
+
+    async def delete_chat(self, id: str) -> None:
+        """Delete a chat."""
+        ...
+
+    def review_server(self, name: str, entry: Mapping[str, Any]) -> Look:
+        """Tell what would run if this were added."""
+        ...
+
+    async def add_server(self, name: str, entry: Mapping[str, Any]) -> None:
+        """Add a server to the user's own file."""
+        ...
+
+    async def remove_server(self, name: str) -> None:
+        """Stop a server, and take it out of the user's own file."""
+        ...
+
     async def start_server(self, name: str) -> None:
         """Start a server."""
         ...
@@ -180,6 +206,10 @@ class Hosted(Protocol):
         """Stop a server."""
         ...
 
+    async def reload(self) -> str:
+        """Read the files of servers again."""
+        ...
+
     async def log_in(self, name: str) -> None:
         """Log in to a server."""
         ...
@@ -190,6 +220,10 @@ class Hosted(Protocol):
 
     def output(self, server: str, after: int = 0) -> Sequence[Written]:
         """List what a server wrote."""
+        ...
+
+    def messages(self, server: str, after: int = 0) -> Sequence[Message]:
+        """List the JSON-RPC messages to and from a server."""
         ...
 
     def switch_tool(self, id: str, on: bool) -> None:
@@ -254,4 +288,8 @@ class Hosted(Protocol):
 
     async def find_models(self) -> object:
         """Look for models on this computer."""
+        ...
+
+    async def set(self, name: str, value: Json) -> None:
+        """Change a setting; None: back to its default."""
         ...

@@ -16,6 +16,7 @@ from splice.host.asked import Json
 from splice.host.asking.forms import Field, read, written
 from splice.host.terminal import drawn
 from splice.host.terminal.face import face
+from splice.host.terminal.line import Line
 from splice.host.terminal.rows import Rows
 from splice.host.terminal.words import elements, hidden
 from splice.host.text import parted
@@ -36,6 +37,10 @@ class SafeArea(TextArea):
         super().__init__(
             text, compact=compact, id=id, read_only=read_only, classes=classes, tab_behavior="focus", soft_wrap=True
         )
+
+    def on_mount(self) -> None:
+        """Let the cursor stand still where the user wants no movement."""
+        self.cursor_blink = face(self).is_moving
 
     def get_line(self, line_index: int) -> Text:
         """Draw a line."""
@@ -108,7 +113,7 @@ class Options(Rows):
         self.post_message(Tick.Changed())
 
 
-class NumberInput(Input):
+class NumberInput(Line):
     """A number: up and down change it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -165,8 +170,8 @@ class FieldBox(Vertical):
         text = value if isinstance(value, str) and field.kind != "json" else written(field, value)
         if field.kind in AREAS or hidden(text) or "\n" in text:
             return SafeArea(text, classes="area")
-        kind = NumberInput if field.kind in ("integer", "number") else Input
-        return kind(text, compact=True, select_on_focus=False)
+        kind = NumberInput if field.kind in ("integer", "number") else Line
+        return kind(text)
 
     def typed(self) -> Json:
         """Return what stands in the control, as it was typed or picked."""

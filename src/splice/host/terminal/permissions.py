@@ -3,69 +3,63 @@
 from collections.abc import Callable
 from typing import ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 
 from splice.host.items import Rule
 from splice.host.terminal import drawn, words
 from splice.host.terminal.asides import AskLine
 from splice.host.terminal.hosted import Effect
-from splice.host.terminal.panels import Panel, columns, facts
+from splice.host.terminal.keys import bindings
+from splice.host.terminal.panels import Column, Table, facts
 
 _ORDER = ("deny", "ask", "allow")
 _EFFECTS: dict[str, Effect] = {"deny": "deny", "ask": "ask", "allow": "allow"}
 
 
-class PermissionsPanel(Panel):
+class PermissionsPanel(Table[Rule]):
     """The view of F7."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("x", "revoke", "Revoke", show=False),
-        Binding("u", "undo", "Undo", show=False),
-        Binding("n", "new", "New rule", show=False),
-        Binding("e", "edit", "Edit", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("permissions")
     kinds = ("rule:",)
-    heading = "  What                   Rule   How long   Since    Used"
 
     def __init__(self) -> None:
         super().__init__(id="permissions")
-        self.items: list[Rule] = []
         self._revoked: list[str] = []
 
-    def load(self) -> int:
+    def columns(self) -> list[Column[Rule]]:
+        """Make the columns."""
+        return [
+            Column("  What", 25, self._what, lambda each: each.what),
+            Column("Rule", 7, lambda each: Content(each.effect), lambda each: _ORDER.index(each.effect)),
+            Column("How long", 11, lambda each: Content(_long(each)), lambda each: each.scope),
+            Column("Since", 9, lambda each: Content.styled(words.day(each.made), "$muted"), lambda each: each.made),
+            Column("Used", 7, lambda each: Content(str(each.uses)), lambda each: each.uses),
+        ]
+
+    def taken(self) -> list[Rule]:
         """Take the rules."""
         rules = self.face.host.board.all(Rule)
-        self.items = sorted(rules, key=lambda each: (_ORDER.index(each.effect), each.what, each.id))
-        return len(self.items)
+        return sorted(rules, key=lambda each: (_ORDER.index(each.effect), each.what, each.id))
 
-    def draw_row(self, row: int, width: int) -> Content:
-        """Draw a rule."""
-        face, each = self.face, self.items[row]
-        signs = {"deny": (face.glyphs.denied, "$muted"), "ask": (face.glyphs.wait, "$wait")}
-        return columns(
-            width,
-            (drawn.row(signs.get(each.effect, (face.glyphs.done, "$success")), " ", face.line(each.what)), 25),
-            (Content(each.effect), 7),
-            (Content("this chat" if each.scope == "chat" else "always"), 11),
-            (Content.styled(words.day(each.made), "$muted"), 9),
-            (Content(str(each.uses)), 6),
-        )
+    def _what(self, each: Rule) -> Content:
+        glyphs = self.face.glyphs
+        signs = {"deny": (glyphs.denied, "$muted"), "ask": (glyphs.wait, "$wait"), "allow": (glyphs.done, "$success")}
+        sign = (glyphs.asleep, "$edge") if each.void else signs[each.effect]
+        return drawn.row(sign, " ", self.face.line(each.what))
 
-    def detail(self, row: int) -> Content:
+    def told(self, item: Rule) -> Content:
         """Draw what a rule means."""
-        face, each = self.face, self.items[row]
-        long = "in this chat" if each.scope == "chat" else "always"
+        face, each = self.face, item
+        title = drawn.row(face.line(each.what, "bold"), (f"  {each.effect}, {_long(each)}", "$muted"))
+        void = [self.face.line(f"It no longer counts: {each.void}.", "$wait")] if each.void else []
         known = facts(
             ("Given", Content(words.day(each.made))),
             ("Last used", Content(words.clock(each.used) if each.used else "never")),
             ("Used", Content(words.counted(each.uses, "time"))),
         )
-        told = "A tool that changes asks again. So does any tool that acts, once text from outside came into the turn."
-        title = drawn.row(face.line(each.what, "bold"), (f"  {each.effect}, {long}", "$muted"))
-        return drawn.rows(
-            [title, Content(), known, Content(), Content(told), Content(), drawn.keys(("x", "revoke"), ("e", "edit"))]
-        )
+        said = "A tool that changes asks again. So does any tool that acts, once text from outside came into the turn."
+        return drawn.rows([title, *void, Content(), known, Content(), Content(said)])
 
     def nothing(self) -> Content:
         """Say what it means that there are no rules."""
@@ -75,8 +69,7 @@ class PermissionsPanel(Panel):
 
     def action_revoke(self) -> None:
         """Take it back at once."""
-        if self.items:
-            each = self.items[self.rows.cursor]
+        if (each := self.here) is not None:
             self._revoked.append(each.id)
             self.face.now(lambda: self.face.host.revoke(each.id))
             self.face.tell(f"Revoked: {each.effect} {each.what}. u brings it back.")
@@ -87,8 +80,7 @@ class PermissionsPanel(Panel):
 
     def action_edit(self) -> None:
         """Put another rule in the place of this one."""
-        if self.items:
-            old = self.items[self.rows.cursor]
+        if (old := self.here) is not None:
 
             def replaced(effect: Effect, what: str) -> None:
                 if self.face.now(lambda: self.face.host.grant(effect, what)) not in (None, old.id):
@@ -112,3 +104,7 @@ class PermissionsPanel(Panel):
         if self._revoked:
             id = self._revoked.pop()
             self.face.now(lambda: self.face.host.restore(id))
+
+
+def _long(rule: Rule) -> str:
+    return "this chat" if rule.scope == "chat" else "always"

@@ -11,7 +11,7 @@ from contextlib import suppress
 from splice.host.asked import Answer
 from splice.host.items import Chat, Question
 from splice.host.terminal.answering import answer
-from splice.host.terminal.hosted import REFUSED, Hosted
+from splice.host.terminal.hosted import REFUSED, Hosted, Page
 from splice.host.terminal.orders import Orders, Quit, is_bare, say
 from splice.host.terminal.refusals import refusal
 from splice.host.terminal.spoken import Spoken
@@ -27,12 +27,14 @@ _ASK_AGAIN_SECONDS = 0.05
 class Plain:
     """The conversation of one person, or of a pipe, with the host."""
 
-    def __init__(self, host: Hosted, talk: Talk, *, asks: bool) -> None:
+    def __init__(self, host: Hosted, talk: Talk, *, asks: bool, page: Page | None = None) -> None:
         self._host, self._talk, self._asks = host, talk, asks
-        self._orders = Orders(host, talk)
+        self._orders = Orders(host, talk, page)
         self._spoken = Spoken()
         self._news = asyncio.Event()
         self._later: set[str] = set()
+        self._waiting: list[str] = []
+        """Messages that were written while a turn ran."""
         self._denied = False
 
     async def run(self, first: str = "") -> int:
@@ -81,6 +83,8 @@ class Plain:
                 line = await self._line()
                 if line is not None:
                     await self._obey(line)
+                elif self._waiting and not self._is_busy():
+                    await self._say(self._waiting.pop(0))
         if not self._asks:
             await self._finish()
 
@@ -104,15 +108,29 @@ class Plain:
                 self._later.clear()
             if self._is_busy() and not self._asks:
                 await self._finish()
-            if (line.startswith("/") or is_bare(line)) and await self._orders.obey(name, rest):
+            if (line.startswith("/") or is_bare(line, self._host.board)) and await self._orders.obey(name, rest):
                 return
+        except REFUSED as error:
+            self._talk.tell(f"Not done: {error}")
+            return
+        if name == "unsay" and line.startswith("/"):
+            taken = self._waiting.pop() if self._waiting else ""
+            self._talk.tell(f"Taken back: {taken}" if taken else "Nothing waits to be sent.")
+        elif self._is_busy():
+            self._waiting.append(line)
+            self._talk.tell("It is sent when this turn is over. /unsay takes it back, /stop stops the turn.")
+        else:
+            await self._say(line)
+
+    async def _say(self, line: str) -> None:
+        try:
             await say(self._host, self._talk, line)
         except REFUSED as error:
             self._talk.tell(f"Not done: {error}")
 
     async def _put(self, question: Question) -> None:
         """Ask a question, until it is answered, here or elsewhere, or withdrawn."""
-        asking = asyncio.create_task(answer(Here(self._talk, self._host.board, question)))
+        asking = asyncio.create_task(answer(Here(self._talk, self._host, question)))
         try:
             while not asking.done():
                 self._news.clear()
@@ -166,14 +184,23 @@ class Plain:
         return asyncio.create_task(self._host.stop()) if self._is_busy() else None
 
 
-async def run(host: Hosted, *, first: str = "", asks: bool | None = None, is_kept: bool = True) -> int:
+async def run(
+    host: Hosted,
+    *,
+    first: str = "",
+    asks: bool | None = None,
+    is_kept: bool = True,
+    page: Page | None = None,
+    address: str = "",
+) -> int:
     """Talk on stdin and stdout; return the exit code. `asks`: whether somebody can answer, else seen from stdin.
 
-    Whether the chat `is_kept` is said by the command, not here.
+    Whether the chat `is_kept`, and the `address` of a page, is said by the command, not here. `page` opens the same on
+    a web page.
     """
-    del is_kept
+    del is_kept, address
     talk = Talk(_write)
-    plain = Plain(host, talk, asks=sys.stdin.isatty() if asks is None else asks)
+    plain = Plain(host, talk, asks=sys.stdin.isatty() if asks is None else asks, page=page)
     listen(talk)
     running = asyncio.create_task(plain.run(first))
     stopping: list[asyncio.Task[None]] = []

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widget import Widget
@@ -13,18 +13,17 @@ from splice.host.items import Context, Prompt
 from splice.host.terminal import drawn
 from splice.host.terminal.completing import Complete, Completing
 from splice.host.terminal.dialog import Choice, Dialog, para
+from splice.host.terminal.keys import bindings
 from splice.host.terminal.prompts import missing
+from splice.host.terminal.saying import Saying
 from splice.types import PromptMessage, PromptReference
 
 
 class PromptDialog(Dialog):
     """Asks for the arguments of a prompt."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "send", "Send", show=False, priority=True),
-        Binding("ctrl+r", "preview", "Preview", show=False, priority=True),
-        Binding("ctrl+g", "text", "As text", show=False, priority=True),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("prompt")
+    place = "prompt"
     guarded = frozenset({"send"})
 
     def __init__(self, prompt: Prompt, arguments: dict[str, str], rest: str) -> None:
@@ -77,9 +76,9 @@ class PromptDialog(Dialog):
 
     def choices(self) -> Iterable[Widget]:
         """Make the choices."""
-        yield Choice("^S", "Send", "send")
-        yield Choice("^R", "Preview", "preview")
-        yield Choice("^G", "Edit as text", "text")
+        yield Choice("Send", "send")
+        yield Choice("Preview", "preview")
+        yield Choice("Edit as text", "text")
 
     def _is_whole(self) -> bool:
         gaps = missing(self.prompt, self.values())
@@ -99,7 +98,7 @@ class PromptDialog(Dialog):
         if self._is_whole():
             face, name, values = self.face, f"{self.prompt.server}/{self.prompt.name}", self.values()
             self.dismiss(None)
-            face.do(face.host.say(self._rest, prompt=name, arguments=values))
+            face.say(Saying(self._rest, name, values))
 
     def action_preview(self) -> None:
         """Show the messages as they will be sent."""

@@ -15,11 +15,17 @@ from splice.host.items import Context, Server
 from splice.host.terminal import drawn, words
 from splice.host.terminal.completing import Complete, Completing
 from splice.host.terminal.composer import Composer, Offer, fits
+from splice.host.terminal.hints import Hints
 from splice.host.terminal.hosted import Listed
+from splice.host.terminal.keys import bindings
+from splice.host.terminal.line import Line
 from splice.host.terminal.panels import Panel
+from splice.host.terminal.pictures import MOST as MOST_PICTURES
+from splice.host.terminal.pictures import Picture
 from splice.host.terminal.rows import Rows
 from splice.host.terminal.templates import expand, variables
-from splice.types import ReadResourceResult, Resource, ResourceTemplate, ResourceTemplateReference
+from splice.host.text import size
+from splice.types import ReadResourceResult, Resource, ResourceContents, ResourceTemplate, ResourceTemplateReference
 
 PREVIEW = 20_000
 """How many characters of a resource are drawn."""
@@ -29,7 +35,7 @@ HEAD = 256
 
 
 @dataclass(frozen=True)
-class Line:
+class Entry:
     """A row of the tree: a server, a resource, a template, or a problem."""
 
     server: str
@@ -44,9 +50,7 @@ class ResourcesPanel(Panel):
     """The view of F5."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("space", "pick", "Pick", show=False),
-        Binding("u", "anew", "Read anew", show=False),
-        Binding("slash", "search", "Search", show=False),
+        *bindings("resources"),
         Binding("escape", "leave", "Back", show=False),
     ]
     kinds = ("server:", "context:")
@@ -55,18 +59,21 @@ class ResourcesPanel(Panel):
         super().__init__(id="resources")
         self._listings: dict[str, Listed] = {}
         self._asked: set[str] = set()
-        self.lines: list[Line] = []
+        self.lines: list[Entry] = []
         self._opened = ""
+        """The address, or template, of the row that was opened last."""
+        self._contents: list[ResourceContents] = []
 
     def compose(self) -> ComposeResult:
         """Make search, tree, sum and preview."""
         with Vertical(classes="list"):
-            yield Input(placeholder="Search names and addresses", compact=True, classes="search")
+            yield Line(placeholder="Search names and addresses", classes="search")
             yield Rows(self.draw_row, id="resources-rows")
-            yield Static(classes="sum")
+            yield Hints(classes="sum")
         with VerticalScroll(classes="detail", can_focus=False):
             yield Vertical(id="template")
-            yield Static(classes="told")
+            yield Hints(classes="told")
+            yield Vertical(id="pictures")
 
     def load(self) -> int:
         """Ask servers that were not asked yet, and make rows of what is known."""
@@ -91,19 +98,19 @@ class ResourcesPanel(Panel):
 
         self.face.do(self.face.host.resources(server), heard)
 
-    def _tree(self) -> Iterator[Line]:
+    def _tree(self) -> Iterator[Entry]:
         searched = self.query_one(".search", Input).value
         for server, listed in sorted(self._listings.items()):
-            lines = [Line(server, each.title or each.name, each.uri, resource=each) for each in listed.resources]
+            lines = [Entry(server, each.title or each.name, each.uri, resource=each) for each in listed.resources]
             lines += [
-                Line(server, each.title or each.name, each.uri_template, template=each) for each in listed.templates
+                Entry(server, each.title or each.name, each.uri_template, template=each) for each in listed.templates
             ]
             found = [each for each in lines if fits(f"{each.name} {each.uri}", searched)]
             if found or listed.problem:
-                yield Line(server, server)
+                yield Entry(server, server)
                 yield from sorted(found, key=lambda each: (each.template is not None, each.uri))
             if listed.problem:
-                yield Line(server, "", problem=listed.problem)
+                yield Entry(server, "", problem=listed.problem)
 
     def offers(self) -> list[Offer]:
         """List what `@` offers; asks servers that were not asked yet."""
@@ -152,7 +159,7 @@ class ResourcesPanel(Panel):
         """Draw what is known of a row; its text is read when it is opened."""
         each = self.lines[row]
         if each.uri != self._opened:
-            self._close_template()
+            self._close()
         face = self.face
         about = each.resource or each.template
         if about is None:
@@ -160,30 +167,44 @@ class ResourcesPanel(Panel):
         kind = "template" if each.template else "resource"
         whose = f"{kind} of {each.server}{f' {face.glyphs.dot} {about.mime_type}' if about.mime_type else ''}"
         title = drawn.row(face.line(each.name, "bold"), "  ", face.line(whose, "$muted"))
-        return drawn.rows([title, face.line(each.uri, "$muted"), face.text(about.description or "")])
+        told = [title, face.line(each.uri, "$muted"), face.text(about.description or "")]
+        return drawn.rows([*told, *(self._read(content) for content in self._contents)])
+
+    def _read(self, content: ResourceContents) -> Content:
+        """Draw what was read: text, or the first bytes of what is none; pictures stand below."""
+        if content.text is not None:
+            return drawn.row("\n", self.face.text(content.text[:PREVIEW]))
+        return Content() if _is_image(content) else Content(f"\n{_hex(content.blob or '')}")
 
     def on_rows_chosen(self, event: Rows.Chosen) -> None:
         """Open a row: read the resource, or fill in the template."""
         event.stop()
         each = self.lines[self.rows.cursor]
+        self._close()
         self._opened = each.uri
         if each.resource is not None:
-            self.face.do(self.face.host.read(each.server, each.uri), self._show)
+            self._preview(each, each.uri)
         elif each.template is not None:
             self._open_template(each.server, each.template)
 
-    def _show(self, result: ReadResourceResult) -> None:
-        told = [self.detail(self.rows.cursor), Content()]
-        for content in result.contents:
-            if content.text is not None:
-                told.append(self.face.text(content.text[:PREVIEW]))
-            else:
-                told.append(Content(_hex(content.blob or "")))
-        self.query_one(".told", Static).update(drawn.rows(told))
+    def _preview(self, line: Entry, uri: str) -> None:
+        """Read a resource and show it, if the row is still open by then."""
 
-    def _close_template(self) -> None:
-        self._opened = ""
+        def show(result: ReadResourceResult) -> None:
+            if self._opened == line.uri:
+                self._contents = result.contents
+                images = [content for content in result.contents if _is_image(content)][:MOST_PICTURES]
+                self.query_one("#pictures").remove_children()
+                self.query_one("#pictures").mount(*(_picture(content) for content in images))
+                self.draw_detail()
+
+        self.face.do(self.face.host.read(line.server, uri), show)
+
+    def _close(self) -> None:
+        """Show no more what was opened."""
+        self._opened, self._contents = "", []
         self.query_one("#template").remove_children()
+        self.query_one("#pictures").remove_children()
 
     def _open_template(self, server: str, template: ResourceTemplate) -> None:
         place = self.query_one("#template", Vertical)
@@ -238,7 +259,7 @@ class ResourcesPanel(Panel):
         elif uri := self._address():
             each = self.lines[self.rows.cursor]
             self.face.do(self.face.host.attach(each.server, uri))
-            self.face.do(self.face.host.read(each.server, uri), self._show)
+            self._preview(each, uri)
             self.rows.focus()
 
     def action_pick(self) -> None:
@@ -271,6 +292,15 @@ class ResourcesPanel(Panel):
             self.rows.focus()
         else:
             self.face.show_view("chat")
+
+
+def _is_image(content: ResourceContents) -> bool:
+    return content.text is None and (content.mime_type or "").startswith("image/")
+
+
+def _picture(content: ResourceContents) -> Picture:
+    blob = content.blob or ""
+    return Picture(blob, f"{content.mime_type}, {size(len(blob) * 3 // 4)}")
 
 
 def _path(uri: str) -> str:

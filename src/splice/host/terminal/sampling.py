@@ -1,10 +1,10 @@
 """A server wants the model: first what is asked of it, then what it said. Both can be edited."""
 
 from collections.abc import Iterable
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 from msgspec.structs import replace
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
@@ -16,7 +16,11 @@ from splice.host.terminal.asking import Asking
 from splice.host.terminal.dialog import Choice, para
 from splice.host.terminal.face import face
 from splice.host.terminal.inputs import SafeArea
-from splice.host.terminal.serving import edited, others, sums, texts
+from splice.host.terminal.keys import bindings
+from splice.host.terminal.panels import facts
+from splice.host.terminal.serving import definitions, edited, others, sums, texts
+
+AReview = TypeVar("AReview", Sampling, Completion)
 
 
 class Area(SafeArea):
@@ -48,10 +52,24 @@ class Label(Static):
         self.update(drawn.row(face(self).line(self._text, "$muted"), ("   edited" if is_edited else "", "$accent")))
 
 
-class Reviewing(Asking):
+class Reviewing(Asking[AReview]):
     """What both steps have: areas to edit."""
 
     guarded = frozenset({"once", "chat", "edit", "again", "deny", "share", "model"})
+    steps = ("1 request", "2 answer")
+    step = 0
+    """Which of them this is."""
+    does = ""
+    """What the server does, in words."""
+
+    def heading(self) -> Content:
+        """Draw who asks."""
+        return self.marked(self.server(), (f" {self.does}", "bold"), self.during(self.asked.call))
+
+    def state(self) -> Content:
+        """Draw which step this is."""
+        first, second = ((each, "" if place == self.step else "$muted") for place, each in enumerate(self.steps))
+        return drawn.row(first, (f" {self.face.glyphs.to} ", "$muted"), second, "   ", super().state())
 
     def area(self, id: str, given: str) -> Area:
         """Make an area, with what was typed before. What cannot be seen is marked in a line above it."""
@@ -85,31 +103,13 @@ class Reviewing(Asking):
         self.give(Reviewed("deny"))
 
 
-class SamplingDialog(Reviewing):
+class SamplingDialog(Reviewing[Sampling]):
     """Asks whether a model may go on with these messages."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("a", "once", "Allow once", show=False),
-        Binding("s", "chat", "Allow in this chat", show=False),
-        Binding("e", "edit", "Edit", show=False),
-        Binding("m", "model", "Another model", show=False),
-        Binding("i", "share", "Include the chat, once", show=False),
-        Binding("d", "deny", "Deny", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("sampling")
+    place = "sampling"
 
-    @property
-    def asked(self) -> Sampling:
-        """What is asked."""
-        asked = self.question.asked
-        return asked if isinstance(asked, Sampling) else Sampling("", [], "", [], "")
-
-    def heading(self) -> Content:
-        """Draw who asks."""
-        return self.marked(self.server(), (" wants the model", "bold"), self.during(self.asked.call))
-
-    def state(self) -> Content:
-        """Draw which step this is."""
-        return drawn.row(("1 request", ""), (f" {self.face.glyphs.to} 2 answer   ", "$muted"), super().state())
+    does = "wants the model"
 
     def warnings(self) -> Iterable[Widget]:
         """Say what it sees."""
@@ -136,27 +136,28 @@ class SamplingDialog(Reviewing):
             yield self.area(f"m{each.place}", each.text)
         for other in others(asked.messages):
             yield para(drawn.row(("Also sent  ", "$muted"), self.face.line(other)))
-        facts = [
-            drawn.row(drawn.fit(Content.styled(name, "$muted"), 11), self.face.line(told))
-            for name, told in self._sums()
-        ]
-        yield para(drawn.rows([Content(), *facts]), "facts")
+        for name, told in definitions(asked):
+            yield Static(self.face.line(name, "$muted"), classes="label")
+            yield Static(self.face.text(told), classes="quote")
+        yield para(self._facts(), "facts")
 
-    def _sums(self) -> list[tuple[str, str]]:
+    def _facts(self) -> Content:
+        """Draw what a person should know: the model, why it, the size."""
         chosen = self.kept.values.get("model")
-        return [(name, chosen if name == "Model" and chosen else told) for name, told in sums(self.asked)]
+        known = [(name, chosen if name == "Model" and chosen else told) for name, told in sums(self.asked)]
+        return drawn.row("\n", facts(*((name, self.face.line(told)) for name, told in known)))
 
     def choices(self) -> Iterable[Widget]:
         """Make the choices."""
         yield Static("Allow ", classes="lead")
-        yield Choice("a", "Once", "once", allows=True)
-        yield Choice("s", "This chat", "chat", allows=True)
-        yield Choice("e", "Edit", "edit")
+        yield Choice("Once", "once", allows=True)
+        yield Choice("This chat", "chat", allows=True)
+        yield Choice("Edit", "edit")
         if len(self.asked.models) > 1:
-            yield Choice("m", "Model", "model")
+            yield Choice("Model", "model")
         if self.asked.context:
-            yield Choice("i", "Include chat", "share")
-        yield Choice("d", "Deny", "deny")
+            yield Choice("Include chat", "share")
+        yield Choice("Deny", "deny")
 
     def _give(self, *, lasting: bool) -> None:
         messages: Json = None
@@ -199,36 +200,17 @@ class SamplingDialog(Reviewing):
         warnings = self.query_one("#warnings")
         await warnings.remove_children()
         await warnings.mount(*self.warnings())
-        facts = [
-            drawn.row(drawn.fit(Content.styled(name, "$muted"), 11), self.face.line(told))
-            for name, told in self._sums()
-        ]
-        self.query_one(".facts", Static).update(drawn.rows([Content(), *facts]))
+        self.query_one(".facts", Static).update(self._facts())
 
 
-class CompletionDialog(Reviewing):
+class CompletionDialog(Reviewing[Completion]):
     """Asks whether the server may have what the model said."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("a", "once", "Give it", show=False),
-        Binding("e", "edit", "Edit", show=False),
-        Binding("g", "again", "Generate again", show=False),
-        Binding("d", "deny", "Deny", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("completion")
+    place = "completion"
 
-    @property
-    def asked(self) -> Completion:
-        """What is asked."""
-        asked = self.question.asked
-        return asked if isinstance(asked, Completion) else Completion("", "", "")
-
-    def heading(self) -> Content:
-        """Draw who gets it."""
-        return self.marked(self.server(), (" gets this answer", "bold"), self.during(self.asked.call))
-
-    def state(self) -> Content:
-        """Draw which step this is."""
-        return drawn.row((f"1 request {self.face.glyphs.to} ", "$muted"), ("2 answer   ", ""), super().state())
+    step = 1
+    does = "gets this answer"
 
     def told(self) -> Iterable[Widget]:
         """Make the answer."""
@@ -243,10 +225,10 @@ class CompletionDialog(Reviewing):
 
     def choices(self) -> Iterable[Widget]:
         """Make the choices."""
-        yield Choice("a", "Give it", "once", allows=True)
-        yield Choice("e", "Edit", "edit")
-        yield Choice("g", "Again", "again")
-        yield Choice("d", "Deny", "deny")
+        yield Choice("Give it", "once", allows=True)
+        yield Choice("Edit", "edit")
+        yield Choice("Again", "again")
+        yield Choice("Deny", "deny")
 
     def action_once(self) -> None:
         """Give it."""

@@ -6,31 +6,23 @@ from splice.host.terminal.composer import Composer, Offer, prompt_offers, ranked
 from splice.host.terminal.face import Face
 from splice.host.terminal.prompting import PromptDialog
 from splice.host.terminal.resources import ResourcesPanel
+from splice.host.terminal.saying import Saying
 
 
 def send(app: Face, composer: Composer, text: str) -> None:
-    """Say a text. One that begins with the name of a prompt opens its form, unless nothing is missing.
-
-    What the host refuses comes back into the composer.
-    """
-
-    def back() -> None:
-        if not composer.text:
-            composer.load_text(text)
-
+    """Say a text. One that begins with the name of a prompt opens its form, unless nothing is missing."""
     composer.empty()
     if not text.startswith("/"):
         wanted = [each.id for each in app.host.board.all(Tool) if f"#{each.server}/{each.name}" in text.split()]
-        app.do(app.host.say(text, tool=wanted[0] if wanted else ""), otherwise=back)
+        app.say(Saying(text, tool=wanted[0] if wanted else ""))
         return
     named = prompts.parse(text)
     found = prompts.find(app.host.board, named.name)
     if len(found) != 1:
         app.tell(f"There is no prompt /{named.name}, or several servers have it.", "warning")
-        back()
+        composer.load_text(text)
     elif named.arguments and not prompts.missing(found[0], named.arguments):
-        name = f"{found[0].server}/{found[0].name}"
-        app.do(app.host.say(named.rest, prompt=name, arguments=named.arguments), otherwise=back)
+        app.say(Saying(named.rest, f"{found[0].server}/{found[0].name}", named.arguments))
     else:
         open_prompt(app, found[0].id, named.arguments, named.rest)
 
@@ -53,7 +45,7 @@ def open_prompt(app: Face, id: str, arguments: dict[str, str], rest: str) -> Non
     if prompt.arguments:
         app.push_screen(PromptDialog(prompt, arguments, rest))
     else:
-        app.do(app.host.say(rest, prompt=f"{prompt.server}/{prompt.name}", arguments={}))
+        app.say(Saying(rest, f"{prompt.server}/{prompt.name}"))
 
 
 def offers(app: Face, wanted: Composer.Wanted) -> list[Offer]:

@@ -1,7 +1,5 @@
 """What servers ask, answered by words: forms, addresses to visit, and the model."""
 
-import asyncio
-import webbrowser
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
@@ -12,18 +10,15 @@ from splice.host.board import Board
 from splice.host.items import Call
 from splice.host.terminal import words
 from splice.host.terminal.filling import Left, fill
+from splice.host.terminal.hosted import REFUSED
 from splice.host.terminal.talk import Here, Talk
+from splice.host.text import as_json
 
 
 def during(board: Board, call: str) -> str:
     """Say during which call something is asked; empty if it is not known."""
     found = board.get(call, Call)
     return f"during {found.tool}" if found else ""
-
-
-def can_open(url: str) -> bool:
-    """Tell whether an address is one for a browser; others might start programs."""
-    return url.lower().startswith(("https://", "http://"))
 
 
 async def fill_form(here: Here, asked: Form) -> Answer | None:
@@ -57,8 +52,10 @@ async def visit(here: Here, asked: Visit) -> Answer | None:
         return Filled("decline" if word == "decline" else "cancel")
     if word == "later":
         return None
-    if not can_open(asked.url) or not await asyncio.to_thread(webbrowser.open, asked.url):
-        here.talk.tell("No browser was opened. Open the address above yourself, if you want to.")
+    try:
+        await here.host.visit(here.question.id)
+    except REFUSED as error:
+        here.talk.tell(f"Not opened: {error}. Open the address above yourself, if you want to.")
     word = await here.talk.choose("done", "cancel", again=show)
     return Filled("accept" if word == "done" else "cancel")
 
@@ -107,10 +104,29 @@ def sums(asked: Sampling) -> list[tuple[str, str]]:
         ("Why", "; ".join((asked.why, *why))),
         ("Size", f"at most {asked.max_tokens:,} tokens out; you grant {asked.cap:,}"),
         ("Limit", asked.rate),
-        ("Tools", ", ".join(asked.tools)),
+        ("Tools", _brought(asked)),
+        ("Stops at", ", ".join(asked.stops)),
+        ("Temperature", "" if asked.temperature is None else f"{asked.temperature:g}"),
         ("Asks for", f"your chat ({asked.context}): not given" if asked.context else ""),
     ]
     return [(name, told) for name, told in facts if told]
+
+
+def _brought(asked: Sampling) -> str:
+    """Name the tools that a server brings for the model, and whether the model has to use them."""
+    uses = {"required": "; the model must use one", "none": "; the model may use none"}.get(asked.tool_choice, "")
+    return ", ".join(asked.tools) + uses if asked.tools else ""
+
+
+def definitions(asked: Sampling) -> list[tuple[str, str]]:
+    """Write out the tools that a server brings: the model reads all of it, so the user can."""
+    found: list[tuple[str, str]] = []
+    for number, each in enumerate(words.elements(asked.definitions), 1):
+        known = dict(words.members(each))
+        told = [f"{known.pop('name', '')}: {known.pop('description', None) or 'no description'}", as_json(known)]
+        name = f"Tool {number} of {len(words.elements(asked.definitions))}, which the model may use for the server"
+        found.append((name, "\n".join(told)))
+    return found
 
 
 async def review_sampling(here: Here, asked: Sampling) -> Answer | None:
@@ -141,6 +157,9 @@ def _sampling(asked: Sampling, answer: Reviewed) -> Iterator[str]:
     for said in texts(messages):
         yield from (f"From {said.role}: {line}" for line in said.text.split("\n"))
     yield from (f"Also sent: {line}" for line in others(messages))
+    for name, told in definitions(asked):
+        yield f"{name}:"
+        yield from (f"  {line}" for line in told.split("\n"))
     yield from (f"{name}: {told}." for name, told in sums(asked))
     if answer.shares_chat:
         yield "Your chat goes along, once."

@@ -1,51 +1,53 @@
-"""Which model answers, which folders servers are told of, and what is set."""
+"""Which model answers, which folders servers are told of, and what is set: each is a row that can be changed."""
 
 from dataclasses import dataclass
 from typing import ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 
-from splice.host.items import Model, Root, Settings
-from splice.host.terminal import drawn, words
-from splice.host.terminal.asides import AskLine
+from splice.host.items import Model, Root
+from splice.host.terminal import drawn, settable, words
+from splice.host.terminal.asides import AskLine, Folders
+from splice.host.terminal.keys import bindings
 from splice.host.terminal.panels import Panel, facts
 from splice.host.terminal.rows import Rows
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A row: a model, or a folder."""
+    """A row: a model, a folder, or a setting by its name."""
 
     model: Model | None = None
     root: Root | None = None
+    setting: str = ""
 
 
 class SettingsPanel(Panel):
     """The view of F8."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("f", "find", "Find models", show=False),
-        Binding("n", "add", "Add a folder", show=False),
-        Binding("x", "remove", "Remove the folder", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("settings")
     kinds = ("model:", "root:", "settings:")
-    heading = "Models and folders"
+    heading = "Models, folders and settings"
 
     def __init__(self) -> None:
         super().__init__(id="settings")
         self.items: list[Entry] = []
 
     def load(self) -> int:
-        """Take models and folders."""
+        """Take models, folders and settings."""
         board = self.face.host.board
         self.items = [Entry(model=each) for each in sorted(board.all(Model), key=lambda each: each.id)]
         self.items += [Entry(root=each) for each in sorted(board.all(Root), key=lambda each: each.uri)]
+        self.items += [Entry(setting=each) for each in settable.TITLES]
         return len(self.items)
 
     def draw_row(self, row: int, width: int) -> Content:
-        """Draw a model or a folder."""
+        """Draw a model, a folder or a setting."""
         face, each = self.face, self.items[row]
+        if each.setting:
+            title = drawn.fit(Content.styled(settable.TITLES[each.setting], "$muted"), 24)
+            return drawn.row(title, face.line(settable.shown(face.host.board, each.setting)))
         if each.root is not None:
             return drawn.row(("folder ", "$muted"), face.line(each.root.name or each.root.uri))
         model = each.model
@@ -55,32 +57,55 @@ class SettingsPanel(Panel):
         return drawn.row(mark, " ", face.line(words.label(model)), "  ", face.line(where[:width], "$muted"))
 
     def detail(self, row: int) -> Content:
-        """Draw what is known of it, and what is set."""
+        """Draw what is known of it, and what can be done."""
         face, each = self.face, self.items[row]
+        if each.setting:
+            return self._set(each.setting)
         if each.root is not None:
             told = "A wish, not a wall: servers can read what you can read."
             name = face.line(each.root.uri, "bold")
-            known = drawn.rows([name, Content.styled(told, "$muted"), drawn.keys(("x", "remove"))])
-        else:
-            model = each.model or Model(id="", label="")
-            window = words.count(model.window) if model.window else ""
-            known = facts(
-                ("Model", face.line(words.label(model))),
-                ("Where", face.line(model.where)),
-                ("Provider", face.line(model.provider)),
-                ("Window", Content(window)),
-            )
-        values = face.host.board.get("settings:now", Settings)
-        known_values = values.values.items() if values else ()
-        lines = [(name[:11], face.line(words.short(value))) for name, value in known_values]
-        return drawn.rows([known, Content(), facts(*lines), Content(), drawn.keys(("n", "adds a folder"))])
+            return drawn.rows([name, Content.styled(told, "$muted"), drawn.keys(("x", "remove"))])
+        model = each.model or Model(id="", label="")
+        known = facts(
+            ("Model", face.line(words.label(model))),
+            ("Where", face.line(model.where)),
+            ("Provider", face.line(model.provider)),
+            ("Window", Content(words.count(model.window) if model.window else "")),
+        )
+        return drawn.rows([known, Content(), drawn.keys(("n", "adds a folder"))])
+
+    def _set(self, name: str) -> Content:
+        face = self.face
+        value = settable.now(face.host.board, name)
+        is_flag = isinstance(value, bool)
+        keys = drawn.keys(("Enter", "turns it" if is_flag else "changes it"), ("x", "back to its default"))
+        title = drawn.row((settable.TITLES[name], "bold"), (f"  {name}", "$muted"))
+        is_long = isinstance(value, str) and bool(value)
+        now = [face.text(value, "$muted"), Content()] if is_long and isinstance(value, str) else []
+        return drawn.rows([title, Content(f"It is {settable.must(name)}."), Content(), *now, keys])
 
     def on_rows_chosen(self, event: Rows.Chosen) -> None:
-        """Choose the model."""
+        """Choose the model, or change the setting."""
         event.stop()
-        model = self.items[self.rows.cursor].model
-        if model is not None:
-            self.face.do(self.face.host.choose_model(model.id))
+        each = self.items[self.rows.cursor]
+        if each.model is not None:
+            self.face.do(self.face.host.choose_model(each.model.id))
+        elif each.setting:
+            self._change(each.setting)
+
+    def _change(self, name: str) -> None:
+        """Turn a setting that is yes or no; ask for another value else."""
+        value = settable.now(self.face.host.board, name)
+        if isinstance(value, bool):
+            self.face.do(self.face.host.set(name, not value))
+            return
+
+        def typed(text: str | None) -> None:
+            if text is not None:
+                self.face.do(self.face.host.set(name, settable.value_of(name, text)))
+
+        title = Content(f"{settable.TITLES[name]}: {settable.must(name)}; empty is the default")
+        self.face.push_screen(AskLine(title, value if isinstance(value, str) else words.short(value)), typed)
 
     def action_find(self) -> None:
         """Look for models on this computer."""
@@ -93,10 +118,12 @@ class SettingsPanel(Panel):
             if path:
                 self.face.do(self.face.host.add_root(path))
 
-        self.face.push_screen(AskLine(Content("Which folder may servers work in")), add)
+        self.face.push_screen(AskLine(Content("Which folder may servers work in"), suggester=Folders()), add)
 
     def action_remove(self) -> None:
-        """Tell servers of a folder no more."""
-        root = self.items[self.rows.cursor].root if self.items else None
-        if root is not None:
-            self.face.do(self.face.host.remove_root(root.uri))
+        """Tell servers of a folder no more; take a setting back to its default."""
+        each = self.items[self.rows.cursor] if self.items else Entry()
+        if each.root is not None:
+            self.face.do(self.face.host.remove_root(each.root.uri))
+        elif each.setting:
+            self.face.do(self.face.host.set(each.setting, None))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from splice.host.board import Board
 from splice.host.items import Question
+from splice.host.terminal.hosted import Hosted
 from splice.host.terminal.marks import plain
 
 Write = Callable[[str], None]
@@ -93,8 +94,13 @@ class Here:
     """A question, and where it is asked."""
 
     talk: Talk
-    board: Board
+    host: Hosted
     question: Question
+
+    @property
+    def board(self) -> Board:
+        """What is shown."""
+        return self.host.board
 
     @property
     def name(self) -> str:

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import select
 import sys
 import tempfile
@@ -19,6 +20,25 @@ ANSWER_SECONDS = 0.1
 
 def background() -> str:
     """Ask the terminal for its background (OSC 11); return the answer, or nothing."""
+    return asked("\x1b]11;?\x07", ("\x07", "\x1b\\")).rstrip("\x07\x1b\\")
+
+
+def draws_wide() -> bool:
+    """Tell whether the terminal draws signs two cells wide that are one here, as East Asian fonts do.
+
+    It writes one, asks where the cursor is then, and takes it away again.
+    """
+    if (sys.stdout.encoding or "").lower() != "utf-8":
+        return False
+    answer = asked("\r\u25cf\x1b[6n", ("R",))
+    sys.stdout.write("\r\x1b[K" if answer else "")
+    sys.stdout.flush()
+    found = re.search(r"\x1b\[\d+;(\d+)R", answer)
+    return found is not None and int(found[1]) > 2
+
+
+def asked(question: str, ends: tuple[str, ...]) -> str:
+    """Write something that the terminal answers; return the answer up to its end, or nothing where there is none."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return ""
     descriptor = sys.stdin.fileno()
@@ -28,14 +48,14 @@ def background() -> str:
         return ""
     try:
         tty.setcbreak(descriptor)
-        sys.stdout.write("\x1b]11;?\x07")
+        sys.stdout.write(question)
         sys.stdout.flush()
-        answer = b""
+        answer = ""
         while select.select([descriptor], [], [], ANSWER_SECONDS)[0] and len(answer) < 64:
-            answer += os.read(descriptor, 64)
-            if answer.endswith((b"\x07", b"\x1b\\")):
+            answer += os.read(descriptor, 64).decode(errors="replace")
+            if answer.endswith(ends):
                 break
-        return answer.decode(errors="replace").rstrip("\x07\x1b\\")
+        return answer
     finally:
         termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
 

@@ -2,69 +2,64 @@
 
 from typing import ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 
-from splice.host.items import Change, Tool
+from splice.host.items import Change, Rule, Tool
 from splice.host.terminal import drawn, words
-from splice.host.terminal.panels import Panel, columns
+from splice.host.terminal.asks import when
+from splice.host.terminal.keys import bindings
+from splice.host.terminal.panels import Column, Table
 from splice.host.text import as_json
 
 _STYLES = {" ": "", "-": "$error", "+": "bold $success"}
 
 
-class ToolsPanel(Panel):
+class ToolsPanel(Table[Tool]):
     """The view of F4."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("space", "switch", "On, off", show=False),
-        Binding("y", "accept", "Accept the change", show=False),
-        Binding("n", "refuse", "Keep it off", show=False),
-        Binding("v", "schema", "Schema", show=False),
-    ]
-    kinds = ("tool:",)
-    heading = "  Tool               Server   Says of itself      Tokens"
+    BINDINGS: ClassVar[list[BindingType]] = bindings("tools")
+    kinds = ("tool:", "rule:")
 
     def __init__(self) -> None:
         super().__init__(id="tools")
-        self.items: list[Tool] = []
         self._shows_schema = False
 
-    def load(self) -> int:
+    def columns(self) -> list[Column[Tool]]:
+        """Make the columns."""
+        return [
+            Column("  Tool", 21, self._marked, lambda each: each.name),
+            Column("Server", 9, lambda each: self.face.line(each.server, "$muted"), lambda each: each.server),
+            Column("Says of itself", 18, self._says, lambda each: each.claims),
+            Column("Asks", 14, lambda each: Content.styled(self._asks(each), "$muted"), self._asks),
+            Column(
+                "Tokens", 9, lambda each: Content(str(each.tokens) if each.is_on else "off"), lambda each: each.tokens
+            ),
+        ]
+
+    def taken(self) -> list[Tool]:
         """Take the tools; those that are held back come first."""
-        tools = self.face.host.board.all(Tool)
-        self.items = sorted(tools, key=lambda each: (each.held is None, each.server, each.name))
-        return len(self.items)
+        return sorted(self.face.host.board.all(Tool), key=lambda each: (each.held is None, each.server, each.name))
 
-    def go_to(self, id: str) -> None:
-        """Move to a tool."""
-        for place, each in enumerate(self.items):
-            if each.id == id:
-                self.rows.go(place)
+    def _marked(self, each: Tool) -> Content:
+        face = self.face
+        mark = (face.glyphs.picked, "$accent") if each.is_on else (face.glyphs.unpicked, "$edge")
+        mark = (face.glyphs.wait, "$wait") if each.held is not None else mark
+        return drawn.row(mark, " ", face.line(each.name, "" if each.is_on else "$muted"))
 
-    def draw_row(self, row: int, width: int) -> Content:
-        """Draw a tool."""
-        face, each = self.face, self.items[row]
-        glyphs = face.glyphs
-        mark = (glyphs.wait, "$wait") if each.held is not None else (glyphs.picked, "$accent")
-        if each.held is None and not each.is_on:
-            mark = (glyphs.unpicked, "$edge")
-        says = face.line(", ".join(each.claims) or "nothing", "" if each.claims else "$muted")
+    def _says(self, each: Tool) -> Content:
         if each.held is not None:
-            says = Content.styled("changed, held back", "$wait")
-        elif each.may_delete and each.claims:
-            says = says.stylize("$error")
-        return columns(
-            width,
-            (drawn.row(mark, " ", face.line(each.name, "" if each.is_on else "$muted")), 21),
-            (face.line(each.server, "$muted"), 9),
-            (says, 20),
-            (Content(str(each.tokens) if each.is_on else "off"), 7),
-        )
+            return Content.styled("changed", "$wait")
+        if not each.claims:
+            return Content.styled("nothing", "$muted")
+        return self.face.line(", ".join(each.claims), "$error" if each.may_delete else "")
 
-    def detail(self, row: int) -> Content:
+    def _asks(self, each: Tool) -> str:
+        return when(each, self.face.host.board.all(Rule))
+
+    def told(self, item: Tool) -> Content:
         """Draw all of a tool, or what changed in it."""
-        face, each = self.face, self.items[row]
+        face, each = self.face, item
         whose = face.line(f"{each.server} / {each.name}", "$muted")
         lines = [drawn.row(face.line(each.title or each.name, "bold"), "  ", whose)]
         if each.held is not None:
@@ -103,24 +98,21 @@ class ToolsPanel(Panel):
             parts += [(sign, "$muted"), self.face.text(text, _STYLES[mark]), (end, "$muted")]
         return drawn.row((f"{self.face.glyphs.rule} ", "$line"), *parts)
 
-    def _here(self) -> Tool | None:
-        return self.items[self.rows.cursor] if self.items else None
-
     def action_switch(self) -> None:
         """Switch it on or off."""
-        if (each := self._here()) is not None:
+        if (each := self.here) is not None:
             id, is_on = each.id, each.is_on
             self.face.now(lambda: self.face.host.switch_tool(id, not is_on))
 
     def action_accept(self) -> None:
         """Accept it as it is now."""
-        if (each := self._here()) is not None and each.held is not None:
+        if (each := self.here) is not None and each.held is not None:
             id = each.id
             self.face.now(lambda: self.face.host.accept_tool(id))
 
     def action_refuse(self) -> None:
         """Keep a tool that changed off."""
-        if (each := self._here()) is not None and each.held is not None:
+        if (each := self.here) is not None and each.held is not None:
             id = each.id
             self.face.now(lambda: self.face.host.switch_tool(id, False))
 

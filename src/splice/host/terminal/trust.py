@@ -3,43 +3,40 @@
 from collections.abc import Iterable
 from typing import ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
 from splice.host.asked import Decision, Filled, Goon, ResultReview, RootsAsked, Trust
 from splice.host.terminal import drawn
+from splice.host.terminal.asides import AskLine, Folders
 from splice.host.terminal.asking import Asking
 from splice.host.terminal.dialog import Choice, para
 from splice.host.terminal.inputs import Options
+from splice.host.terminal.keys import bindings
+from splice.host.terminal.running import what_runs
 
 
-class TrustDialog(Asking):
+class TrustDialog(Asking[Trust]):
     """May this command be started? Enter does nothing; `t` trusts it."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("t", "trust", "Trust it", show=False),
-        Binding("n", "deny", "Not now", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("trust")
+    place = "trust"
     guarded = frozenset({"trust", "deny"})
-
-    @property
-    def asked(self) -> Trust:
-        """What is asked."""
-        asked = self.question.asked
-        return asked if isinstance(asked, Trust) else Trust("", [], "", "")
 
     def heading(self) -> Content:
         """Draw which server."""
-        return self.marked(("This folder wants to start ", "bold"), self.server())
+        what = "use" if self.asked.is_remote else "start"
+        return self.marked(
+            (f"{'Your file' if self.asked.is_own else 'This folder'} wants to {what} ", "bold"), self.server()
+        )
 
     def warnings(self) -> Iterable[Widget]:
         """Say what trusting means."""
-        said = (
-            " names it. It runs as you, with your files and network. Splice starts nothing before you say so, and asks"
-        )
-        rest = f"{said} again when a command changes."
+        named = " was edited while Splice ran, maybe by a program." if self.asked.is_own else " names it."
+        does = "It gets what is said to it." if self.asked.is_remote else "It runs as you, with your files and network."
+        rest = f"{named} {does} Splice starts nothing before you say so, and asks again when a command changes."
         yield para(drawn.row(self.face.line(self.asked.source, "bold"), (rest, "$muted")))
 
     def told(self) -> Iterable[Widget]:
@@ -56,17 +53,13 @@ class TrustDialog(Asking):
             lines.append(drawn.row(("- ", "$error"), Content(" ").join(old)))
             lines.append(drawn.row(("+ ", "$success"), Content(" ").join(new)))
             lines.append(Content())
-        lines.append(drawn.row(("command  ", "$muted"), face.line(asked.words[0] if asked.words else asked.runs)))
-        lines += [drawn.row("         ", face.line(word)) for word in asked.words[1:]]
-        lines.append(drawn.row(("in       ", "$muted"), face.line(asked.folder)))
-        lines.append(drawn.row(("gets     ", "$muted"), face.line(", ".join(asked.variables) or "no variables")))
-        lines += [drawn.row(("ignored  ", "$muted"), face.line(each)) for each in asked.ignored]
+        lines += what_runs(face, asked)
         yield para(drawn.rows(lines))
 
     def choices(self) -> Iterable[Widget]:
         """Make the choices."""
-        yield Choice("t", "Trust it", "trust", allows=True)
-        yield Choice("n", "Not now", "deny")
+        yield Choice("Trust it", "trust", allows=True)
+        yield Choice("Not now", "deny")
 
     def action_trust(self) -> None:
         """Trust this exact command."""
@@ -77,20 +70,12 @@ class TrustDialog(Asking):
         self.give(Decision("deny"))
 
 
-class YesNoDialog(Asking):
+class YesNoDialog(Asking[Goon | ResultReview]):
     """Asks whether a long turn goes on, or the model may read a result."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("a", "once", "Yes", show=False),
-        Binding("d", "deny", "No", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("goon")
+    place = "goon"
     guarded = frozenset({"once", "deny"})
-
-    @property
-    def asked(self) -> Goon | ResultReview:
-        """What is asked."""
-        asked = self.question.asked
-        return asked if isinstance(asked, Goon | ResultReview) else Goon("")
 
     def heading(self) -> Content:
         """Draw what is asked."""
@@ -109,8 +94,8 @@ class YesNoDialog(Asking):
 
     def choices(self) -> Iterable[Widget]:
         """Make the choices."""
-        yield Choice("a", "Yes", "once", allows=True)
-        yield Choice("d", "No", "deny")
+        yield Choice("Yes", "once", allows=True)
+        yield Choice("No", "deny")
 
     def action_once(self) -> None:
         """Say yes."""
@@ -121,20 +106,12 @@ class YesNoDialog(Asking):
         self.give(Decision("deny"))
 
 
-class RootsDialog(Asking):
+class RootsDialog(Asking[RootsAsked]):
     """Asks which folders a server may know."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("a", "once", "Tell it", show=False),
-        Binding("d", "deny", "Decline", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("folders")
+    place = "folders"
     guarded = frozenset({"once", "deny"})
-
-    @property
-    def asked(self) -> RootsAsked:
-        """What is asked."""
-        asked = self.question.asked
-        return asked if isinstance(asked, RootsAsked) else RootsAsked([])
 
     def heading(self) -> Content:
         """Draw who asks."""
@@ -145,18 +122,45 @@ class RootsDialog(Asking):
         yield para(Content.styled("A wish, not a wall: the server can read what you can read.", "$muted"))
 
     def told(self) -> Iterable[Widget]:
-        """List the folders."""
-        yield Options(self.asked.known, set(range(len(self.asked.known))), is_many=True)
+        """List the folders; all are picked at first, and so is one that was added since."""
+        known = self.asked.known
+        left = self.kept.values.get("left", set())
+        self._listed = list(known)
+        yield Options(known, {at for at, uri in enumerate(known) if uri not in left}, is_many=True)
 
     def choices(self) -> Iterable[Widget]:
         """Make the choices."""
-        yield Choice("a", "Tell it", "once", allows=True)
-        yield Choice("d", "Decline", "deny")
+        yield Choice("Tell it", "once", allows=True)
+        yield Choice("Add a folder", "add")
+        yield Choice("Decline", "deny")
+
+    def keep(self) -> None:
+        """Keep what was not picked."""
+        super().keep()
+        self.kept.values["left"] = set(self._listed) - set(self._picked())
+
+    def _picked(self) -> list[str]:
+        return [self._listed[place] for place in sorted(self.query_one(Options).picked)]
 
     def action_once(self) -> None:
         """Tell it the folders that are picked."""
-        picked = sorted(self.query_one(Options).picked)
-        self.give(Filled("accept", {"uris": [self.asked.known[place] for place in picked]}))
+        self.give(Filled("accept", {"uris": self._picked()}))
+
+    def action_add(self) -> None:
+        """Add a folder by its path; the question then names it too."""
+
+        def add(path: str | None) -> None:
+            if path:
+                self.face.do(self.face.host.add_root(path))
+
+        self.face.push_screen(AskLine(Content("Which folder may it work in"), suggester=Folders()), add)
+
+    async def changed(self) -> None:
+        """Show folders that were added, here or in another face."""
+        self.keep()
+        await self.body.remove_children()
+        await self.body.mount(*self.told())
+        self.look()
 
     def action_deny(self) -> None:
         """Decline."""

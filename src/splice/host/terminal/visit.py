@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 from textual.widget import Widget
 
@@ -11,25 +11,15 @@ from splice.host.asked import Filled, Visit
 from splice.host.terminal import drawn
 from splice.host.terminal.asking import Asking
 from splice.host.terminal.dialog import Choice, para
+from splice.host.terminal.keys import bindings
 
 
-class VisitDialog(Asking):
+class VisitDialog(Asking[Visit]):
     """An address: whole, its host bold, and what may deceive about it."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("o", "open", "Open in the browser", show=False),
-        Binding("y", "copy", "Copy the address", show=False),
-        Binding("d", "decline", "Decline", show=False),
-        Binding("i", "done", "I am done", show=False),
-        Binding("x", "cancel", "Cancel", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("visit")
+    place = "visit"
     guarded = frozenset({"open", "decline", "done", "cancel"})
-
-    @property
-    def asked(self) -> Visit:
-        """What is asked."""
-        asked = self.question.asked
-        return asked if isinstance(asked, Visit) else Visit("", "", "")
 
     def heading(self) -> Content:
         """Draw who asks."""
@@ -53,11 +43,11 @@ class VisitDialog(Asking):
     def choices(self) -> Iterable[Widget]:
         """Make the choices."""
         if self._was_there:
-            yield Choice("i", "I am done", "done")
-        yield Choice("o", "Open it again" if self._was_there else "Open in the browser", "open", allows=True)
-        yield Choice("y", "Copy the address", "copy")
-        yield Choice("d", "Decline", "decline")
-        yield Choice("x", "Cancel", "cancel")
+            yield Choice("I am done", "done")
+        yield Choice("Open it again" if self._was_there else "Open in the browser", "open", allows=True)
+        yield Choice("Copy the address", "copy")
+        yield Choice("Decline", "decline")
+        yield Choice("Cancel", "cancel")
 
     @property
     def _was_there(self) -> bool:
@@ -70,8 +60,7 @@ class VisitDialog(Asking):
 
     async def action_copy(self) -> None:
         """Copy the address."""
-        self.face.copy_to_clipboard(self.asked.url)
-        self.face.tell("Copied: the address.")
+        self.face.copy(self.asked.url, "the address")
         self.kept.values["copied"] = True
         await self.foot()
 

@@ -1,6 +1,7 @@
 """Which question is open, and what was typed into those that wait."""
 
 import time
+from typing import Any
 
 from splice.host.items import Question
 from splice.host.terminal.asking import Asking
@@ -16,6 +17,7 @@ class Questions:
         self._app = app
         self._kept: dict[str, Kept] = {}
         self._set_aside: set[str] = set()
+        self._opened: Asking[Any] | None = None
         self.closed = 0.0
         """When a dialog closed last: letters do nothing for a moment."""
 
@@ -27,7 +29,8 @@ class Questions:
         """Open the dialog of a question."""
         self._set_aside.discard(question.id)
         kept = self._kept.setdefault(question.id, Kept())
-        self._app.push_screen(dialog_for(question, kept), lambda _: self._left(question))
+        self._opened = dialog_for(question, kept)
+        self._app.push_screen(self._opened, lambda _: self._left(question))
 
     def _left(self, question: Question) -> None:
         self.closed = time.monotonic()
@@ -41,12 +44,9 @@ class Questions:
             showing.keep()
             self._set_aside.add(showing.question.id)
 
-    def showing(self) -> Asking | None:
+    def showing(self) -> Asking[Any] | None:
         """Return the question that is open."""
-        for screen in self._app.screen_stack:
-            if isinstance(screen, Asking):
-                return screen
-        return None
+        return self._opened if self._opened in self._app.screen_stack else None
 
     def answered(self, question: str) -> None:
         """Show the next one, after one was answered."""

@@ -1,13 +1,15 @@
 """Sentences about items, for both forms of this face. What comes from others is still as it came: see `marks.py`."""
 
+import shlex
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import cast
 
 import msgspec
 
 from splice.host.asked import Json
-from splice.host.items import Call, Message, Model, Server, Tool
+from splice.host.items import Call, Chat, Message, Model, Server, Tool
 from splice.host.text import parted
 
 STATES = {
@@ -121,6 +123,14 @@ def allowed(call: Call) -> str:
     return f"{call.trail[-1].what} by {call.trail[-1].who}" if call.trail else ""
 
 
+def command(server: Server | None, tool: str, arguments: Json) -> str:
+    """Write the command that repeats a call, for a shell: the server by the file that names it, else as it runs."""
+    target = server.runs if server is not None else ""
+    if server is not None and server.source:
+        target = f"{Path(server.source).expanduser()}#{server.name}"  # what is quoted, no shell expands
+    return shlex.join(["splice", "call", target, tool, msgspec.json.encode(arguments or {}).decode()])
+
+
 def progress(call: Call) -> str:
     """Say how far a call is."""
     at = call.progress
@@ -158,6 +168,11 @@ def label(model: Model | None) -> str:
 def says_no_ai(name: str) -> bool:
     """Tell whether the name of a model says by itself that it is no AI."""
     return "no ai" in name.casefold()
+
+
+def key_of(chat: Chat) -> str:
+    """Tell how commands name a chat."""
+    return chat.id.removeprefix("chat:")
 
 
 def state(server: Server) -> str:

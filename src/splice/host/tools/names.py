@@ -44,13 +44,17 @@ class Names:
         return self._owners.get(called)
 
     def _new(self, server: str, tool: str) -> str:
-        whole = f"{server}__{tool}"
-        name, length = _ILLEGAL.sub("_", whole), 6
+        name, length = called(server, tool), 6
         while len(name) > MAX_LENGTH or self._owners.get(name, (server, tool)) != (server, tool):
             name = _with_suffix(server, tool, length)
             length += 2  # somebody called a tool as another one's suffix would be
         self._owners[name] = (server, tool)
         return name
+
+
+def called(server: str, tool: str) -> str:
+    """Write the name of a tool for a model, if nothing is in its way."""
+    return _ILLEGAL.sub("_", f"{server}__{tool}")
 
 
 def _with_suffix(server: str, tool: str, length: int) -> str:

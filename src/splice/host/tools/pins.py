@@ -64,6 +64,8 @@ class Pin(Struct, omit_defaults=True):
     findings: list[Finding] = []
     linted: int = 0
     """Which edition of the rules found them."""
+    notes: list[str] = []
+    """What models are not told of it."""
 
 
 class Pinned(Struct, omit_defaults=True):
@@ -114,8 +116,10 @@ class Gone:
     def resembles(self, written: Definition) -> str:
         """Name the tool that a new one resembles most; empty if it is like none."""
         self._left -= 1
+        if not self._words or self._left < 0:
+            return ""
         words = _words_of(written)
-        if not self._words or self._left < 0 or len(words) < LEAST_WORDS:
+        if len(words) < LEAST_WORDS:
             return ""
         likeness, name = max((len(words & old) / len(words | old), name) for name, old in self._words.items())
         return name if likeness >= ALIKE else ""
@@ -153,6 +157,11 @@ class Pins:
         off = list(dict.fromkeys(tool for each in same for tool in each.off))
         self._kept.servers[key] = Pinned(identity, off=off, was_lost=self._kept.was_lost)
         return False
+
+    def kept(self, server: str, identity: str, kind: str, name: str) -> Pin | None:
+        """Return a pin of a server that was not turned to yet."""
+        known = self._kept.servers.get(f"{server} {identity}")
+        return None if known is None else known.pins.get(f"{kind} {name}")
 
     def was_lost(self, server: str) -> bool:
         """Tell whether pins of it may be gone: what has no pin may not be new."""

@@ -9,6 +9,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/server/tools#list-chang
 
 from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import Protocol
 
 from msgspec import Struct
@@ -18,8 +19,9 @@ from splice.host import items
 from splice.host.board import Board
 from splice.host.text import one_line
 from splice.host.tools import offering
+from splice.host.tools.drafts import EDITION, Drafts, Known, known_of
 from splice.host.tools.instructions import Instructions
-from splice.host.tools.lint import lint, mentions, names_in
+from splice.host.tools.lint import mentions
 from splice.host.tools.names import Names
 from splice.host.tools.pins import Definition, Gone, Pin, Pins, definition, fingerprint
 from splice.host.tools.words import Budget, difference
@@ -27,9 +29,6 @@ from splice.types import Prompt, ResourceTemplate, Tool
 
 MAX_TOOLS = 1_000
 """How many tools of one server are taken. The user is told of more."""
-
-EDITION = 1
-"""Counts the editions of the rules in `splice.host.tools.lint`: pins remember what the rules of one edition found."""
 
 _UNUSABLE = ("off", "failed")
 """States of a server whose tools the model does not get."""
@@ -83,26 +82,6 @@ class Wanted(Struct, frozen=True):
         return included and not any(fnmatchcase(tool, each) for each in self.exclude)
 
 
-class Known(Struct):
-    """A tool of the registry."""
-
-    tool: Tool
-    shown: Tool
-    """As the model gets it."""
-    item: items.Tool
-    """As the user sees it, but for what is decided of it."""
-    written: Definition
-    findings: list[items.Finding]
-    names: frozenset[str]
-    """What may be names of other tools in its texts."""
-    named: list[items.Finding] = []
-    """Those that are names of tools of other servers."""
-
-    def pin(self, *, is_looked_at: bool) -> Pin:
-        """Take it for seen."""
-        return Pin(self.item.fingerprint, self.written, is_looked_at, self.findings, EDITION)
-
-
 class Counted(Struct):
     """How a list changed."""
 
@@ -146,6 +125,13 @@ class Registry:
         self._wanted: dict[str, Wanted] = {}
         self._known: dict[str, dict[str, Known]] = {}
         self._instructions = Instructions(pins)
+        self._drafts = Drafts()
+
+    async def prepare(self, server: str, manifest: Offers) -> None:
+        """Do what takes long before a server is heard, so that the event loop is not held up."""
+        wanted = self._wanted.setdefault(server, Wanted())
+        tools = [tool for tool in manifest.tools if wanted.takes(tool.name)][:MAX_TOOLS]
+        await self._drafts.make(server, tools, partial(self._pins.kept, server, wanted.identity, "tool"))
 
     def configure(self, server: str, wanted: Wanted) -> None:
         """Say how a server is configured, before it is heard. The tools of servers are offered in this order."""
@@ -158,6 +144,7 @@ class Registry:
         is_known = self._pins.open(server, wanted.identity)
         hearing = _Hearing(server, self._pins, self._taken(server, manifest.tools), is_known=is_known)
         changes = self._hear_tools(hearing).words("tools")
+        self._drafts.drop(server)
         changes += self._hear_prompts(server, manifest.prompts).words("prompts")
         if self._instructions.hear(server, manifest.instructions, hearing.budget, is_known=is_known):
             changes.append("other instructions")
@@ -265,22 +252,12 @@ class Registry:
 
     def _noted(self, server: str, tool: Tool, called: str, before: dict[str, Known]) -> Known:
         """Prepare a tool, unless it is as it was."""
-        written = definition(tool)
-        hashed = fingerprint(written)
-        known = before.get(tool.name)
-        if known is not None and known.item.fingerprint == hashed:
-            known.tool = tool
-            return known
-        pin = self._pins.get(server, "tool", tool.name)
-        is_linted = pin is not None and pin.fingerprint == hashed and pin.linted == EDITION
-        shown = offering.for_model(tool, called)
-        item = replace(offering.for_user(server, tool, shown), fingerprint=hashed)
-        findings = (
-            pin.findings
-            if pin is not None and is_linted
-            else [*lint(written), *offering.cuts("description", tool.description or "")]
-        )
-        return Known(tool, shown, item, written, findings, names_in(written))
+        draft = self._drafts.get(server, tool, partial(self._pins.get, server, "tool"))
+        found = before.get(tool.name)
+        if found is not None and found.item.fingerprint == draft.hashed:
+            found.tool = tool
+            return found
+        return known_of(server, draft, called)
 
     def _reviewed(self, known: Known, hearing: _Hearing) -> items.Tool:
         """Decide whether a tool is held. One that is new and is not, is pinned."""

@@ -49,7 +49,8 @@ class Calls:
         self._parts, self._conversation, self._own, self._taint = parts, conversation, own, taint
         self._tasks: dict[str, asyncio.Task[ToolResultContent]] = {}
         settings = parts.settings
-        self.budget = Budget(parts.questions, conversation.id, settings["max_calls"], settings["max_repeats"])
+        bounds = (settings["max_calls"], settings["max_repeats"], settings["max_turn_tokens"])
+        self.budget = Budget(parts.questions, conversation.id, *bounds)
 
     def begin(self, use: Use) -> asyncio.Task[ToolResultContent]:
         """Show a call and start it. The task always ends with a result, also when it is cancelled."""
@@ -148,7 +149,7 @@ class Calls:
         asker = f"The model, in turn {self._conversation.turn}"
         approved = await self._parts.approvals.approve(shown.id, found, arguments, self._taint, asker)
         shown.put(trail=approved.trail)
-        shown.rule = approved.rule
+        shown.decision, shown.rule = "allowed" if approved.is_allowed else "denied", approved.rule
         if not approved.is_allowed:
             raise NotDone("denied", approved.reason or "denied", _denied(approved.reason))
         if approved.arguments != arguments:

@@ -11,9 +11,9 @@ import msgspec
 
 from splice.host.asked import Filled, Form, Json
 from splice.host.asking.forms import BadForm, fields
-from splice.host.asking.secrecy import is_secret
 from splice.host.items import Block, Call, Message
 from splice.host.parts import Parts
+from splice.host.secrecy import is_secret
 from splice.host.tools.discovery import DESCRIBE, SEARCH, BadUse
 from splice.host.tools.results import READ_MORE, Given
 from splice.host.turns.conversation import Conversation

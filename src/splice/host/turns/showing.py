@@ -6,6 +6,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from splice.host.asking.stopwatches import Stopwatch
 from splice.host.items import Call, CallState, Progress
 from splice.host.parts import Parts
 from splice.host.text import one_line
@@ -28,8 +29,10 @@ class Shown:
         self._call, self._parts, self._conversation = call, parts, conversation
         self._progress: Progress | None = None
         self._timer: asyncio.TimerHandle | None = None
-        self._began = time.monotonic()
-        self._seconds: float | None = None
+        self._stopwatch = Stopwatch(call.id, lambda: self.item.server, self._show_time)
+        parts.questions.stopwatches.add(self._stopwatch)
+        self.decision = ""
+        """``allowed`` or ``denied``, once that is decided."""
         self.rule = ""
         """The id of the rule that allowed or denied it."""
 
@@ -45,7 +48,7 @@ class Shown:
 
     def run(self) -> None:
         """Show that it is carried out now; the time that the user took does not count."""
-        self._began = time.monotonic()
+        self._stopwatch.run()
         self.put(state="running", word="", began=time.time())
 
     def progress(self, done: float, total: float | None, message: str | None) -> None:
@@ -56,7 +59,7 @@ class Shown:
 
     def result(self, given: Given, *, is_untrusted: bool) -> None:
         """Show its result. It has not ended yet: the user may want to look at it."""
-        self._seconds = time.monotonic() - self._began
+        self._stopwatch.end()
         self.put(
             word="the tool says that it failed" if given.is_error else given.note,
             result=given.blocks,
@@ -76,7 +79,10 @@ class Shown:
         """Show its end, and write it into the log."""
         if self._timer is not None:
             self._timer.cancel()
-        seconds = round(time.monotonic() - self._began if self._seconds is None else self._seconds, 3)
+        stopwatch = self._stopwatch
+        stopwatch.end()
+        self._parts.questions.stopwatches.remove(stopwatch)
+        seconds = None if stopwatch.seconds is None else round(stopwatch.seconds, 3)
         self.put(state=state, seconds=seconds, progress=None, **fields)
         item = self.item
         self._parts.activity.record(
@@ -88,14 +94,23 @@ class Shown:
             tool=item.tool,
             state=state,
             why=item.word,
+            decision=self.decision,
             rule=self.rule,
-            allowed=[f"{step.who}: {step.what}" for step in item.trail],
+            trail=[f"{step.who}: {step.what}" for step in item.trail] or None,
             seconds=seconds,
+            whole=round(stopwatch.whole, 3),
+            waited=round(stopwatch.waited, 3) or None,
             bytes=item.bytes,
             arguments=item.arguments,
             asked_arguments=item.asked_arguments,
             result=[block.text or block.type for block in item.result],
         )
+
+    def _show_time(self) -> None:
+        """Show since when it runs, without what the user took; nothing while they are asked."""
+        seconds = self._stopwatch.seconds
+        if self.item.state == "running" and seconds is not None:
+            self.put(began=0.0 if self._stopwatch.is_stopped else time.time() - seconds)
 
     def _show_progress(self) -> None:
         self._timer = None

@@ -134,6 +134,7 @@ class Turn:
             raise
         finally:
             usage, seconds = speech.usage or Usage(0, 0), round(time.monotonic() - began, 3)
+            self.calls.budget.spend(usage.input + usage.output)
             facts = {"input_tokens": usage.input, "output_tokens": usage.output, "calls": len(speech.uses)}
             self._record("model", model=model.id, stop=stop or speech.stop, seconds=seconds, **facts)
             if speech.text or (stop not in ("error", "stopped by you") and not speech.uses):

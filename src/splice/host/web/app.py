@@ -17,11 +17,13 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
+from starlette.types import Receive, Scope, Send
 
 from splice.host.asked import Json
 from splice.host.board import Batch
 from splice.host.commands import carry_out
 from splice.host.failing import HostError
+from splice.host.records import exporting
 from splice.host.text import one_line
 from splice.host.web.showing import Showing, encoded
 
@@ -66,6 +68,20 @@ class _Checked(Struct, forbid_unknown_fields=True):
     values: dict[str, Json]
 
 
+class _Stream(StreamingResponse):
+    """A stream of events. `left` is called when it is over, also if whoever wanted it left before it began."""
+
+    def __init__(self, events: AsyncIterator[bytes], left: Callable[[], None]) -> None:
+        super().__init__(events, media_type="text/event-stream")
+        self._left = left
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._left()
+
+
 class Web:
     """The application of one host. `is_over` says that the server ends."""
 
@@ -103,10 +119,13 @@ class Web:
             return _refused(f"{MAX_STREAMS} pages are open already.", 503)
         number = request.headers.get("last-event-id") or request.query_params.get("since", "0")
         since = int(number) if number.isascii() and number.isdigit() and len(number) < 16 else 0
-        return StreamingResponse(self._stream(since), media_type="text/event-stream")
+        self._streams += 1  # here, as many requests may come before the first stream begins
+        return _Stream(self._stream(since), self._left)
+
+    def _left(self) -> None:
+        self._streams -= 1
 
     async def _stream(self, since: int) -> AsyncIterator[bytes]:
-        self._streams += 1
         changes = self._host.board.watch(since)
         next_batch = asyncio.ensure_future(anext(changes))
         try:
@@ -123,7 +142,6 @@ class Web:
                     quiet = 0.0
                     yield b": still here\n\n"
         finally:
-            self._streams -= 1
             next_batch.cancel()
             with suppress(asyncio.CancelledError, StopAsyncIteration):
                 await next_batch
@@ -161,20 +179,36 @@ class Web:
             return _refused("This result is gone.", 404)
         return _answer(page)
 
-    async def export(self, _: Request) -> Response:
-        """Answer with the activity log as a file of JSON lines, the newest first."""
+    async def export(self, request: Request) -> Response:
+        """Answer with the activity log as a file, the newest first: JSON lines, or a page of HTML."""
+        as_page = request.query_params.get("as") == "html"
+        name = f"splice-activity.{'html' if as_page else 'jsonl'}"
         return StreamingResponse(
-            self._records(),
-            media_type="application/jsonl",
-            headers={"content-disposition": 'attachment; filename="splice-activity.jsonl"'},
+            self._page_of_records() if as_page else self._records(_line),
+            media_type="text/html; charset=utf-8" if as_page else "application/jsonl",
+            headers={"content-disposition": f'attachment; filename="{name}"'},
         )
 
-    async def _records(self) -> AsyncIterator[bytes]:
+    async def _page_of_records(self) -> AsyncIterator[bytes]:
+        yield exporting.TOP.encode()
+        async for rows in self._records(_row):
+            yield rows
+        yield exporting.END.encode()
+
+    async def _records(self, written: Callable[[Any], bytes]) -> AsyncIterator[bytes]:
         before: int | None = None
         while records := self._host.activity.read(before=before, count=200):
-            yield b"".join(encoded(each) + b"\n" for each in records)
+            yield b"".join(map(written, records))
             before = records[-1].number
             await asyncio.sleep(0)
+
+
+def _line(record: Any) -> bytes:
+    return encoded(record) + b"\n"
+
+
+def _row(record: Any) -> bytes:
+    return exporting.row(record).encode(errors="replace")
 
 
 async def _body(request: Request, kind: type[Kind]) -> Kind:

@@ -1,6 +1,6 @@
 """Who may come in: the browser that opened the link of this start, from a page of ours, and nobody else.
 
-The link has a token that is good once and becomes a cookie and a key. A page elsewhere cannot use the cookie: the
+A link has a token that is good once and becomes a cookie and a key. A page elsewhere cannot use the cookie: the
 host it is sent to and the page it is sent from are checked, and no answer can be read, framed or kept elsewhere. DNS
 rebinding ends at the check of the host. The cookie alone opens only the empty page: browsers send it to whoever
 listens on any other port of this machine. The key stays in the page's own storage, which belongs to one port.
@@ -33,6 +33,10 @@ HEADERS = {
     "cache-control": "no-store",
 }
 
+ICONS = "/static/icons.svg"
+KEPT = {"cache-control": "max-age=3600"}
+"""The browser keeps the icons: one that is first needed when Splice has gone is there."""
+
 _ENTER = """<!doctype html><html lang="en"><meta charset="utf-8"><meta name="csrf" content="{key}">
 <title>Splice</title><link rel="icon" href="/static/mark.svg"><link rel="stylesheet" href="/static/splice.css">
 <script type="module" src="/static/enter.js"></script><p class="page">Opening Splice …"""
@@ -49,14 +53,24 @@ class Door:
     """An ASGI application before another one, which sees only requests that may pass."""
 
     def __init__(self, app: ASGIApp, port: int) -> None:
-        self.token = secrets.token_urlsafe(32)
-        """Opens the door, once."""
+        self.token = ""
+        """Opens the door, once; then it is empty."""
+        self._port = port
+        self.invite()
         self.csrf = secrets.token_urlsafe(32)
         self._app = app
         self._session = secrets.token_urlsafe(32)
         self._cookie = f"splice-{port}"  # cookies do not know ports
         self._hosts = {f"127.0.0.1:{port}", f"localhost:{port}"}
-        self._is_used = False
+
+    @property
+    def link(self) -> str:
+        """The address that opens the page."""
+        return f"http://127.0.0.1:{self._port}/?token={self.token}"
+
+    def invite(self) -> None:
+        """Let one more browser in, by another token; one that was not used opens nothing any longer."""
+        self.token = secrets.token_urlsafe(32)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request pass, or answer it. What is not HTTP is the server's own."""
@@ -66,7 +80,7 @@ class Door:
 
         async def sealed(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(HEADERS)
+                MutableHeaders(scope=message).update(HEADERS if scope["path"] != ICONS else HEADERS | KEPT)
             await send(message)
 
         await (self._refusal(scope) or self._app)(scope, receive, sealed)
@@ -78,7 +92,7 @@ class Door:
             return PlainTextResponse("This host name is not served here.", 421)
         if not self._is_ours(headers):
             return PlainTextResponse("Requests from other pages are refused.", 403)
-        if path == "/" and scope["query_string"].startswith(b"token="):
+        if path == "/" and scope["method"] == "GET" and scope["query_string"].startswith(b"token="):
             return self._enter(URL(scope=scope).query.removeprefix("token="))
         reads = scope["method"] in ("GET", "HEAD")
         if reads and path.startswith("/static/"):
@@ -105,12 +119,11 @@ class Door:
         return site in ("same-origin", "none") or is_visit
 
     def _enter(self, token: str) -> Response:
-        if self._is_used or not _same(token, self.token):
+        if not (self.token and _same(token, self.token)):
             return HTMLResponse(_CLOSED.format(why="This link was used already: each one opens one browser."), 403)
-        self._is_used = True
-        answer = HTMLResponse(
-            _ENTER.format(key=self.csrf)
-        )  # not a redirect: a strict cookie is not sent along with one from another page
+        self.token = ""
+        # Not a redirect: a strict cookie is not sent along with one from another page.
+        answer = HTMLResponse(_ENTER.format(key=self.csrf))
         answer.set_cookie(self._cookie, self._session, httponly=True, samesite="strict", path="/")
         return answer
 

@@ -176,8 +176,15 @@ class _Protocol(HttpToolsProtocol):
         self.transport.close()
 
 
-class _Listener(uvicorn.Server):
+class Listener(uvicorn.Server):
     """A uvicorn server that tells the app of the end before it waits for connections: streams must close first."""
+
+    def __init__(self, app: Any) -> None:
+        config = uvicorn.Config(
+            app, http=_Protocol, ws="none", lifespan="on", log_level="warning", access_log=False,
+            server_header=False, proxy_headers=False, timeout_graceful_shutdown=int(DRAIN_SECONDS),
+        )  # fmt: skip
+        super().__init__(config)
 
     @contextmanager
     def capture_signals(self) -> Generator[None]:
@@ -222,18 +229,7 @@ async def serve_http(service: base.Service, **options: Unpack[ListenOptions]) ->
 
 async def serve_app(app: Any, listening: socket.socket) -> None:
     """Serve an ASGI application, with its lifespan, until SIGTERM or Ctrl-C."""
-    config = uvicorn.Config(
-        app,
-        http=_Protocol,
-        log_level="warning",
-        access_log=False,
-        lifespan="on",
-        timeout_graceful_shutdown=int(DRAIN_SECONDS),
-        server_header=False,
-        proxy_headers=False,
-        ws="none",
-    )
-    await _Listener(config).serve(sockets=[listening])
+    await Listener(app).serve(sockets=[listening])
 
 
 def bound(host: str, port: int) -> socket.socket:

@@ -13,6 +13,12 @@ MAX_FIELDS = 60
 MAX_DEPTH = 8
 """How far references in a schema are followed."""
 
+
+def words_in(text: str) -> frozenset[str]:
+    """Take the words of a list that is written with spaces."""
+    return frozenset(text.split())
+
+
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 _FORMATS = {
@@ -61,34 +67,8 @@ _SYNONYMS: tuple[frozenset[str], ...] = tuple(
     )
 )
 
-STARTS = {
-    "start",
-    "begin",
-    "from",
-    "arrival",
-    "checkin",
-    "first",
-    "since",
-    "after",
-    "outbound",
-    "source",
-    "origin",
-    "old",
-}
-ENDS = {
-    "end",
-    "until",
-    "return",
-    "checkout",
-    "last",
-    "till",
-    "before",
-    "inbound",
-    "back",
-    "target",
-    "destination",
-    "new",
-}
+STARTS = words_in("start begin from arrival checkin first since after outbound source origin old")
+ENDS = words_in("end until return checkout last till before inbound back target destination new")
 
 
 class Field(NamedTuple):
@@ -114,11 +94,6 @@ class Field(NamedTuple):
 def words_of(name: str) -> list[str]:
     """Split a name: ``startDate`` and ``start_date`` are start and date."""
     return [each.casefold() for each in _PART.findall(name[:200])]
-
-
-def words_in(text: str) -> frozenset[str]:
-    """Take the words of a list that is written with spaces."""
-    return frozenset(text.split())
 
 
 def mapping(value: Any) -> Mapping[str, Any]:

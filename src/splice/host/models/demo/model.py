@@ -7,7 +7,7 @@ import re
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from datetime import UTC, date, datetime
 
-from splice.host.models.base import ModelEvent, Stop, StopReason, Text, Usage, Use
+from splice.host.models.base import DEMO_WINDOW, ModelEvent, Stop, StopReason, Text, Usage, Use
 from splice.host.models.demo import discovery
 from splice.host.models.demo.retrieval import Shelf
 from splice.host.models.demo.sampling import Sampling, is_sampling
@@ -17,7 +17,6 @@ from splice.types import CreateMessageParams, TextContent, Tool
 
 ID = "demo-rules-1"
 CHARACTERS_PER_TOKEN = 4
-WINDOW = 200_000
 
 _PIECE = re.compile(r"\S*\s*")
 
@@ -35,7 +34,7 @@ class DemoModel:
     provider = "demo"
     is_ai = False
     where = "on this computer"
-    window = WINDOW
+    window = DEMO_WINDOW
 
     def __init__(self, today: Callable[[], date] = local_today) -> None:
         self._today = today

@@ -10,14 +10,14 @@ from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from splice.host.models.demo import dates, finding
-from splice.host.models.demo.fields import Field, fields_of, items, mapping, words_of
+from splice.host.models.demo.fields import Field, fields_of, items, mapping, words_in, words_of
 from splice.host.models.demo.finding import Sentence
 from splice.types import Tool
 
 Arguments = dict[str, Any]
 
 _WORDS_OF_NUMBERS = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9}
-_NO = {"no", "not", "without", "don't", "never"}
+_NO = words_in("no not without don't never")
 _NAMED = "named|called|titled|entitled"
 _LIST = re.compile(r"\s*(?:,|\band\b|&)\s*")
 _CLOSE = 0.86
@@ -296,40 +296,8 @@ _SPELT = re.compile(rf"\b({'|'.join(_WORDS_OF_NUMBERS)})\b", re.IGNORECASE)
 _REPOSITORY = re.compile(r"\b(?:in|of|at|for|repository|repo)\s+((?:~|\.{1,2})?/[\w./@+-]*[\w]|[\w.-]+/[\w./-]+)")
 _FROM = re.compile(r"\b[Ff]rom\s+([A-Z][\w'\u2019-]*(?:\s+[A-Z][\w'\u2019-]*){0,2})")
 _ROW = re.compile(r"\b([A-Z]\w*(?:(?:\s*,\s*|\s+and\s+)[A-Z]\w*)*)(?=[.?!]?$|\s)")
-_SMALL = {
-    "is",
-    "named",
-    "called",
-    "in",
-    "on",
-    "of",
-    "from",
-    "to",
-    "for",
-    "with",
-    "at",
-    "by",
-    "and",
-    "or",
-    "as",
-    "titled",
-}
-_NO_NAMES = {
-    "a",
-    "the",
-    "my",
-    "all",
-    "it",
-    "this",
-    "that",
-    "them",
-    "files",
-    "file",
-    "directory",
-    "folder",
-    "everything",
-    "there",
-}
+_SMALL = words_in("is named called in on of from to for with at by and or as titled")
+_NO_NAMES = words_in("a the my all it this that them files file directory folder everything there")
 
 
 def fill(tool: Tool, text: str, today: date) -> Filled:

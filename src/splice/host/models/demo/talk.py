@@ -105,11 +105,11 @@ class Talk:
         Contents of resources stand beside it.
         """
         run = [text for at, text in self.said if self._is_together(at)] or [self.said[-1][1] if self.said else ""]
-        for text in reversed(run):
+        asked = [text for text in run if not is_data(text)]
+        for text in reversed(asked):
             if is_numbered(text):
                 return text
-        asked = [text for text in run if not is_data(text)]
-        return (asked or run)[-1]
+        return (asked or [text for text in run if not is_fenced(text)] or [""])[-1]
 
     def context(self) -> list[str]:
         """Give what the user said up to the task, the task first, without contents of resources."""
@@ -152,6 +152,11 @@ def read_word(text: str) -> Word:
 def is_data(text: str) -> bool:
     """Tell whether a text is the contents of something rather than said by a person."""
     return _DATA.match(text) is not None
+
+
+def is_fenced(text: str) -> bool:
+    """Tell whether a text stands in the marks that the host puts around what servers say: it asks for nothing."""
+    return _FENCED.fullmatch(text) is not None
 
 
 def unfenced(text: str) -> str:

@@ -164,6 +164,8 @@ class Turn:
         """Tell the options that were chosen, and what they cost together."""
         lines, total = ["This is the plan:", ""], 0.0
         if not any(answers.cost(done) is not None for done in self.facts.done):
+            if all(done.is_ok for done in self.talk.done):  # it was no journey, and nothing went wrong
+                return _mark(step)
             return "There is no plan: nothing was found that could be booked. Say “go on” and I try again."
         for done in self.facts.done:
             price = answers.cost(done)

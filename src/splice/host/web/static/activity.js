@@ -6,22 +6,44 @@ import { give, signed, toast } from "./commands.js";
 import { h, icon, lazy, plain, shown } from "./dom.js";
 import * as json from "./json.js";
 import { button, copy, empty, hue, iconButton, menu, search, tabs, tile, toggleMenu } from "./pieces.js";
+import { commandOf, DECISIONS, hidden, isDecided, KINDS, steps, told } from "./records.js";
 import { bar } from "./shell.js";
-import { redraw, ui } from "./state.js";
-import { bytes, clock, count, day, face, seconds } from "./words.js";
+import { go, redraw, ui } from "./state.js";
+import { bytes, clock, count, day, seconds } from "./words.js";
 
 const PAGE = 200;
-const KINDS = ["call", "question", "answer", "sampling", "turn", "prompt", "attach", "rule", "tool", "trust", "start", "stop", "crash", "fail"];
-const view = { words: "", server: "", kind: "", chosen: null, top: 0, height: 600, newest: null, pages: new Map(), found: [], isEnd: false, isLoading: false };
-const rowHeight = () => (matchMedia("(max-width: 639px)").matches ? 58 : matchMedia("(pointer: coarse)").matches ? 44 : 32);
+const view = {
+  words: "",
+  server: "",
+  kind: "",
+  decision: "",
+  chosen: null,
+  top: 0,
+  height: 600,
+  newest: null,
+  pages: new Map(),
+  found: [],
+  cursor: undefined,
+  isEnd: false,
+  isLoading: false,
+};
+const rowHeight = () =>
+  matchMedia("(max-width: 639px)").matches ? 58 : matchMedia("(pointer: coarse)").matches ? 44 : 32;
 
-const isFiltered = () => Boolean(view.words || view.server || view.kind);
+const isFiltered = () => Boolean(view.words || view.server || view.kind || view.decision);
 
 function reset() {
-  Object.assign(view, { pages: new Map(), found: [], isEnd: false, newest: null, top: 0 });
+  Object.assign(view, { pages: new Map(), found: [], cursor: undefined, isEnd: false, newest: null, top: 0 });
   const node = document.querySelector(".vlist");
   if (node) node.scrollTop = 0;
   redraw();
+}
+
+/** Show what one server did. */
+export function onlyOf(server) {
+  Object.assign(view, { words: "", kind: "", decision: "", server, chosen: null });
+  reset();
+  go("activity");
 }
 
 /** Without a filter each record has its place; a page of them is fetched when it is seen. */
@@ -29,23 +51,56 @@ function fetchPage(at) {
   if (view.pages.has(at)) return;
   const page = { records: null };
   view.pages.set(at, page);
-  give("activity", { before: view.newest - at * PAGE + 1, count: PAGE }).then((records) => { page.records = records; redraw(); }, (error) => { toast(error.message, "bad"); });
+  give("activity", { before: view.newest - at * PAGE + 1, count: PAGE }).then(
+    (records) => {
+      page.records = records;
+      redraw();
+    },
+    (error) => {
+      toast(error.message, "bad");
+    },
+  );
 }
+
+const asked = () => JSON.stringify([view.words, view.server, view.kind, view.decision]);
 
 /** With a filter they are found one page after the other. */
 function fetchMore() {
   if (view.isLoading || view.isEnd) return;
   view.isLoading = true;
-  const asked = JSON.stringify([view.words, view.server, view.kind]);
-  const last = view.found.at(-1)?.number;
-  give("activity", { ...(last ? { before: last } : {}), count: PAGE, server: view.server, kind: view.kind, words: view.words }).then((records) => {
-    if (asked !== JSON.stringify([view.words, view.server, view.kind])) return;
-    view.found.push(...records);
-    view.isEnd = records.length < PAGE;
-  }, (error) => { view.isEnd = true; toast(error.message, "bad"); }).then(() => { view.isLoading = false; redraw(); });
+  const before = asked();
+  give("activity", {
+    ...(view.cursor ? { before: view.cursor } : {}),
+    count: PAGE,
+    server: view.server,
+    kind: view.kind,
+    words: view.words,
+  })
+    .then(
+      (records) => {
+        if (before !== asked()) return;
+        view.cursor = records.at(-1)?.number;
+        view.found.push(...(view.decision ? records.filter((each) => isDecided(each, view.decision)) : records));
+        view.isEnd = records.length < PAGE;
+      },
+      (error) => {
+        view.isEnd = true;
+        toast(error.message, "bad");
+      },
+    )
+    .then(() => {
+      view.isLoading = false;
+      redraw();
+    });
 }
 
-const total = () => (isFiltered() ? view.found.length : view.newest ?? 0);
+/** Show a record whole. */
+function choose(each) {
+  view.chosen = each;
+  redraw();
+}
+
+const total = () => (isFiltered() ? view.found.length : (view.newest ?? 0));
 
 function record(at) {
   if (isFiltered()) return view.found[at];
@@ -65,12 +120,148 @@ export function activity() {
   }
   if (isFiltered() && !view.found.length && !view.isEnd) fetchMore();
   const fresh = (log.count ?? 0) - view.newest;
-  const filter = (id, label, all, chosen, words) => h("span", { class: "anchor", key: id }, h("button", { type: "button", class: "btn small", "aria-haspopup": "menu", "aria-expanded": ui.menu === id, onclick: (event) => toggleMenu(id, event) }, h("span", { class: "clip" }, shown(chosen || label)), icon("down", "i-s")), menu(id, [[icon("check", chosen ? "off" : ""), label, () => { view[words] = ""; reset(); }], ...all.map((each) => [icon("check", chosen === each ? "" : "off"), each, () => { view[words] = each; reset(); }])], "below"));
   return [
-    bar("Activity", `${count(log.count ?? 0, "event")}`, h("a", { class: "btn small", href: signed("/export"), download: "splice-activity.jsonl" }, icon("download"), "Export")),
-    h("div", { class: "filters row wrap", key: "filters" }, search("Search names, arguments, results", view.words, (value) => { view.words = value; clearTimeout(typing); typing = setTimeout(reset, 200); redraw(); }, "w-find"), filter("f-server", "All servers", board.servers().map((each) => each.name), view.server, "server"), filter("f-kind", "All kinds", KINDS, view.kind, "kind"), isFiltered() && button("Clear", () => { Object.assign(view, { words: "", server: "", kind: "" }); reset(); }, { kind: "quiet small", key: "clear" }), h("span", { class: "push" }), h("span", { class: "s12 t3 row gap6" }, isFiltered() ? `${view.found.length}${view.isEnd ? "" : "+"} found` : [h("span", { class: `dot ${isLive ? "ready" : "idle"}`, "aria-hidden": "true" }), isLive ? "Live" : "Paused"])),
-    h("div", { class: `cols act md fills ${view.chosen ? "" : "alone"}`, key: "cols" }, h("div", { class: "vbox", key: "box" }, fresh > 0 && !isFiltered() && !isLive && h("div", { class: "newest" }, button(`${fresh} new`, () => { document.querySelector(".vlist").scrollTop = 0; }, { kind: "small", sign: "up" })), total() || view.isLoading ? grid() : empty("activity", isFiltered() ? "Nothing matches" : "Nothing happened yet", isFiltered() ? "" : "Each call, question and read stands here, with why it was allowed.")), view.chosen && drawer(view.chosen)),
+    bar(
+      "Activity",
+      `${count(log.count ?? 0, "event")}`,
+      h(
+        "span",
+        { class: "anchor" },
+        h(
+          "button",
+          {
+            type: "button",
+            class: "btn small",
+            "aria-haspopup": "menu",
+            "aria-expanded": ui.menu === "export",
+            onclick: (event) => toggleMenu("export", event),
+          },
+          icon("download"),
+          "Export",
+        ),
+        menu(
+          "export",
+          [
+            "All events, without secrets",
+            ["file", "JSON lines", () => download("/export", "splice-activity.jsonl")],
+            ["file", "A page to read (HTML)", () => download("/export?as=html", "splice-activity.html")],
+          ],
+          "below end",
+        ),
+      ),
+    ),
+    h(
+      "div",
+      { class: "filters row wrap", key: "filters" },
+      search(
+        "Search names, arguments, results",
+        view.words,
+        (value) => {
+          view.words = value;
+          clearTimeout(typing);
+          typing = setTimeout(reset, 200);
+          redraw();
+        },
+        "w-find",
+      ),
+      filter(
+        "server",
+        "All servers",
+        board.servers().map((each) => [each.name, each.name]),
+      ),
+      filter("kind", "All kinds", Object.entries(KINDS)),
+      filter("decision", "Any decision", Object.entries(DECISIONS)),
+      isFiltered() &&
+        button(
+          "Clear",
+          () => {
+            Object.assign(view, { words: "", server: "", kind: "", decision: "" });
+            reset();
+          },
+          { kind: "quiet small", key: "clear" },
+        ),
+      h("span", { class: "push" }),
+      h(
+        "span",
+        { class: "s12 t3 row gap6", role: "status" },
+        isFiltered()
+          ? `${view.found.length.toLocaleString("en")}${view.isEnd ? "" : "+"} found`
+          : [
+              h("span", { class: `dot ${isLive ? "ready" : "idle"}`, "aria-hidden": "true" }),
+              isLive ? "Live" : "Paused",
+            ],
+      ),
+    ),
+    h(
+      "div",
+      { class: `cols act md fills ${view.chosen ? "" : "alone"}`, key: "cols" },
+      h(
+        "div",
+        { class: "vbox", key: "box" },
+        fresh > 0 &&
+          !isFiltered() &&
+          !isLive &&
+          h(
+            "div",
+            { class: "newest" },
+            button(
+              `${fresh} new`,
+              () => {
+                document.querySelector(".vlist").scrollTop = 0;
+              },
+              { kind: "small", sign: "up" },
+            ),
+          ),
+        total() || view.isLoading
+          ? grid()
+          : empty(
+              "activity",
+              isFiltered() ? "Nothing matches" : "Nothing happened yet",
+              isFiltered() ? "" : "Each call, question and read stands here, with why it was allowed.",
+            ),
+      ),
+      view.chosen && drawer(view.chosen),
+    ),
   ];
+}
+
+/** A filter is a button that says its value, with a menu of the others. */
+function filter(name, label, all) {
+  const chosen = all.find(([key]) => key === view[name]);
+  const id = `f-${name}`;
+  const set = (key) => () => {
+    view[name] = key;
+    reset();
+  };
+  return h(
+    "span",
+    { class: "anchor", key: id },
+    h(
+      "button",
+      {
+        type: "button",
+        class: `btn small ${chosen ? "set" : ""}`,
+        "aria-haspopup": "menu",
+        "aria-expanded": ui.menu === id,
+        onclick: (event) => toggleMenu(id, event),
+      },
+      h("span", { class: "clip" }, shown(chosen?.[1] ?? label)),
+      icon("down", "i-s"),
+    ),
+    menu(
+      id,
+      [
+        [icon("check", chosen ? "off" : ""), label, set("")],
+        ...all.map(([key, words]) => [icon("check", chosen?.[0] === key ? "" : "off"), words, set(key)]),
+      ],
+      "below",
+    ),
+  );
+}
+
+function download(address, name) {
+  const link = Object.assign(document.createElement("a"), { href: signed(address), download: name });
+  link.click();
 }
 
 function grid() {
@@ -81,71 +272,298 @@ function grid() {
   if (isFiltered() && last >= size - 20 && !view.isEnd) fetchMore();
   const rows = [];
   for (let at = first; at < last; at += 1) rows.push(row(record(at), at, height));
-  return h("div", { class: "vlist", role: "grid", "aria-label": "Events", "aria-rowcount": size + 1, "aria-colcount": 6, tabindex: 0, onscroll: scrolled, onkeydown: walk, ref: measure },
-    h("div", { class: "vhead", role: "row", "aria-rowindex": 1 }, ["Time", "Server", "Name", "Kind", "Decision", "Took"].map((name) => h("span", { role: "columnheader", key: name }, name))),
-    h("div", { class: "vspace", role: "rowgroup", ref: (node) => { node.style.blockSize = `${size * height}px`; } }, rows));
+  return h(
+    "div",
+    {
+      class: "vlist",
+      role: "grid",
+      "aria-label": "Events",
+      "aria-rowcount": size + 1,
+      "aria-colcount": 6,
+      tabindex: 0,
+      onscroll: scrolled,
+      onkeydown: walk,
+      ref: measure,
+    },
+    h(
+      "div",
+      { class: "vhead", role: "row", "aria-rowindex": 1 },
+      ["Time", "Server", "Name", "Kind", "Decision", "Took"].map((name) =>
+        h("span", { role: "columnheader", key: name }, name),
+      ),
+    ),
+    h(
+      "div",
+      {
+        class: "vspace",
+        role: "rowgroup",
+        ref: (node) => {
+          node.style.blockSize = `${size * height}px`;
+        },
+      },
+      rows,
+    ),
+  );
 }
 
-const measure = (node) => { if (node.clientHeight && node.clientHeight !== view.height) { view.height = node.clientHeight; redraw(); } };
+const measure = (node) => {
+  if (node.clientHeight && node.clientHeight !== view.height) {
+    view.height = node.clientHeight;
+    redraw();
+  }
+};
 
 function scrolled(event) {
   view.top = event.currentTarget.scrollTop;
   redraw();
 }
 
-const ANSWERS = { once: "allowed once", chat: "allowed for this chat", tool: "always allowed", server: "always allowed, all of the server", deny: "denied", again: "regenerated" };
-
-/** What a record says in the columns. */
-function told(each) {
-  const facts = each.facts ?? {};
-  const allowed = Array.isArray(facts.allowed) ? facts.allowed.at(-1) : facts.allowed;
-  const answered = facts.answer ? `${ANSWERS[facts.answer] ?? facts.answer}${facts.by ? `, in the ${face(facts.by)}` : ""}` : "";
-  const decision = facts.decision ?? (answered || (allowed ?? facts.action ?? facts.says ?? facts.why ?? facts.rule ?? ""));
-  const outcome = facts.state ?? facts.outcome ?? "";
-  const isBad = /den|block|refus|declin|cancel/i.test(`${facts.decision ?? facts.answer ?? ""} ${outcome === "denied" ? "denied" : ""}`);
-  const failed = ["failed", "crashed", "timeout"].includes(outcome);
-  return { isBadRow: isBad || failed, name: facts.tool ?? facts.name ?? facts.prompt ?? facts.uri ?? facts.model ?? facts.what ?? facts.asks ?? each.kind, decision: String(decision), outcome, isBad, failed, took: facts.seconds };
-}
-
 function row(each, at, height) {
-  const place = (node) => { node.style.transform = `translateY(${at * height}px)`; node.style.blockSize = `${height}px`; };
-  if (!each) return h("div", { class: "vrow", role: "row", key: `w${at}`, "aria-rowindex": at + 2, ref: place }, h("span", { role: "gridcell" }, h("span", { class: "skel w40 block" })));
+  const place = (node) => {
+    node.style.transform = `translateY(${at * height}px)`;
+    node.style.blockSize = `${height}px`;
+  };
+  if (!each)
+    return h(
+      "div",
+      { class: "vrow", role: "row", key: `w${at}`, "aria-rowindex": at + 2, ref: place },
+      h("span", { role: "gridcell" }, h("span", { class: "skel w40 block" })),
+    );
   const isOn = view.chosen?.number === each.number;
   return lazy(`r${each.number}`, [isOn, at, height, each], () => {
-    const { name, decision, outcome, isBadRow, failed, took } = told(each);
-    return h("div", { class: `vrow ${isOn ? "on" : ""}`, role: "row", "aria-rowindex": at + 2, "aria-selected": isOn, "data-number": each.number, ref: place, onclick: () => { view.chosen = isOn ? null : each; redraw(); } },
-      h("span", { role: "gridcell", class: "num t3 v-time" }, clock(each.at, true)), h("span", { role: "gridcell", class: "row v-srv" }, each.server && tile(each.server), h("span", { class: "clip" }, shown(each.server || "Splice"))), h("span", { role: "gridcell", class: "m clip v-name", title: plain(name) }, shown(name)), h("span", { role: "gridcell", class: "t2 clip v-kind" }, shown(each.kind)), h("span", { role: "gridcell", class: "row v-dec" }, decision && icon(...(each.kind === "question" ? ["hand", "i-s warn"] : isBadRow ? ["x", "i-s bad"] : ["check", "i-s ok"])), h("span", { class: "clip" }, shown(decision))), h("span", { role: "gridcell", class: `num v-took ${failed ? "bad m" : "t2"}` }, failed ? shown(outcome) : seconds(took)));
+    const { name, decision, outcome, isDenied, hasFailed, took } = told(each);
+    return h(
+      "div",
+      {
+        class: `vrow ${isOn ? "on" : ""}`,
+        role: "row",
+        "aria-rowindex": at + 2,
+        "aria-selected": isOn,
+        "data-number": each.number,
+        ref: place,
+        onclick: () => choose(isOn ? null : each),
+      },
+      h("span", { role: "gridcell", class: "num t3 v-time" }, clock(each.at, true)),
+      h(
+        "span",
+        { role: "gridcell", class: "row v-srv" },
+        each.server && tile(each.server),
+        h("span", { class: "clip" }, shown(each.server || "Splice")),
+      ),
+      h("span", { role: "gridcell", class: "m clip v-name", title: plain(name) }, shown(name)),
+      h("span", { role: "gridcell", class: "t2 clip v-kind" }, shown(each.kind)),
+      h(
+        "span",
+        { role: "gridcell", class: "row v-dec" },
+        decision &&
+          icon(
+            ...(each.kind === "question"
+              ? ["hand", "i-s warn"]
+              : isDenied || (hasFailed && each.kind !== "call")
+                ? ["x", "i-s bad"]
+                : ["check", "i-s ok"]),
+          ),
+        h("span", { class: "clip" }, shown(decision)),
+      ),
+      h(
+        "span",
+        { role: "gridcell", class: `num v-took ${hasFailed ? "bad m" : "t2"}` },
+        hasFailed ? shown(outcome || "failed") : seconds(took),
+      ),
+    );
   });
 }
 
 function walk(event) {
   const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 15, PageUp: -15 }[event.key];
-  if (event.key === "Escape" && view.chosen) { view.chosen = null; redraw(); }
+  if (event.key === "Escape" && view.chosen) {
+    event.preventDefault();
+    choose(null);
+  }
   if (!step) return;
   event.preventDefault();
-  const now = view.chosen ? (isFiltered() ? view.found.findIndex((each) => each.number === view.chosen.number) : view.newest - view.chosen.number) : -1;
+  const now = view.chosen
+    ? isFiltered()
+      ? view.found.findIndex((each) => each.number === view.chosen.number)
+      : view.newest - view.chosen.number
+    : -1;
   const next = Math.min(total() - 1, Math.max(0, now + step));
   const found = record(next);
   if (!found) return;
-  view.chosen = found;
+  choose(found);
   const node = event.currentTarget;
   const height = rowHeight();
   if (next * height < node.scrollTop) node.scrollTop = next * height;
-  else if ((next + 2) * height > node.scrollTop + node.clientHeight) node.scrollTop = (next + 2) * height - node.clientHeight;
+  else if ((next + 2) * height > node.scrollTop + node.clientHeight)
+    node.scrollTop = (next + 2) * height - node.clientHeight;
   redraw();
 }
 
+const BODIES = new Set(["arguments", "asked_arguments", "result", "trail", "rule", "waited"]);
+const isShort = (value) =>
+  (typeof value !== "object" || (Array.isArray(value) && value.every((one) => typeof one === "string"))) &&
+  String(value).length < 400;
+
 function drawer(each) {
   const facts = each.facts ?? {};
-  const { name } = told(each);
-  const labels = [facts.arguments !== undefined && ["arguments", "Arguments"], facts.result !== undefined && ["result", "Result"], ["raw", "Record"]].filter(Boolean);
+  const labels = [
+    facts.arguments !== undefined && ["arguments", "Arguments"],
+    facts.asked_arguments !== undefined && ["wanted", "Before your edit"],
+    facts.result !== undefined && ["result", "Result"],
+    ["raw", "Record"],
+  ].filter(Boolean);
   const [chosen, list] = tabs("event", "Event", labels);
-  const shownFacts = Object.entries(facts).filter(([key, value]) => !["arguments", "result"].includes(key) && !key.endsWith("_sha256") && (typeof value !== "object" || (Array.isArray(value) && value.every((one) => typeof one === "string"))) && String(value).length < 400);
-  return h("aside", { class: "pane rule sunk", "aria-label": "Event", key: "drawer", tabindex: 0 }, h("div", { class: "row gap12 top" }, tile(each.server, true), h("div", { class: "grow" }, h("h2", { class: "ask-t wrap-any" }, shown(name)), h("p", { class: "s12 t3" }, `Event ${each.number.toLocaleString("en")}${each.turn ? ` · turn ${each.turn}` : ""} · ${day(each.at)}`)), iconButton("Close", "x", () => { view.chosen = null; redraw(); })),
-    h("dl", { class: "kv lined s12" }, shownFacts.map(([key, value]) => [h("dt", {}, shown(WORDS[key] ?? key.replaceAll("_", " "))), h("dd", { class: typeof value === "number" ? "num" : "" }, key === "seconds" ? seconds(value) : key.endsWith("bytes") ? bytes(value) : shown(Array.isArray(value) ? value.join("; ") : String(value)), (key === "rule" || key === "why") && [" ", h("a", { href: "#/permissions" }, "See the rules")])])),
-    list, chosen === "arguments" ? (facts.arguments && typeof facts.arguments === "object" ? args.list(facts.arguments) : json.code(json.text(facts.arguments))) : chosen === "result" ? h("div", { class: `theirs ${hue(each.server)}` }, h("pre", { class: "mono" }, shown(typeof facts.result === "string" ? facts.result : json.text(facts.result)))) : json.code(json.text(each), "Record"),
-    h("p", { class: "s12 t3 row gap6" }, icon("lock", "i-s"), "Secrets were taken out before it was written."),
-    h("div", { class: "row wrap" }, button("Copy the record", () => { copy(json.text(each)); toast("Copied"); }, { kind: "small", sign: "copy" }), each.kind === "call" && facts.tool && button("Copy as command", () => { copy(`splice call ${each.server} ${facts.tool} '${JSON.stringify(facts.arguments ?? {}).replaceAll("'", "'\\''")}'`); toast("Copied"); }, { kind: "small", sign: "terminal" })));
+  const views = {
+    arguments: () =>
+      facts.arguments && typeof facts.arguments === "object"
+        ? args.list(facts.arguments)
+        : json.code(json.text(facts.arguments)),
+    wanted: () => args.list(facts.asked_arguments),
+    result: () =>
+      h(
+        "div",
+        { class: `theirs ${hue(each.server)}` },
+        h(
+          "pre",
+          { class: "mono wrap-text" },
+          shown(
+            typeof facts.result === "string"
+              ? facts.result
+              : Array.isArray(facts.result) && facts.result.every((one) => typeof one === "string")
+                ? facts.result.join("\n")
+                : json.text(facts.result),
+          ),
+        ),
+      ),
+    raw: () => json.code(json.text(each), "Record"),
+  };
+  const gone = hidden(facts);
+  const command = commandOf(each);
+  return h(
+    "aside",
+    {
+      class: "pane rule sunk",
+      "aria-label": "Event",
+      key: "drawer",
+      tabindex: 0,
+      onkeydown: (event) => {
+        if (event.key === "Escape") {
+          event.preventDefault();
+          choose(null);
+          document.querySelector(".vlist")?.focus();
+        }
+      },
+    },
+    h(
+      "div",
+      { class: "row gap12 top" },
+      tile(each.server, true),
+      h(
+        "div",
+        { class: "grow" },
+        h("h2", { class: "ask-t wrap-any" }, shown(told(each).name)),
+        h(
+          "p",
+          { class: "s12 t3" },
+          `Event ${each.number.toLocaleString("en")}${each.turn ? ` · turn ${each.turn}` : ""} · ${day(each.at)}`,
+        ),
+      ),
+      iconButton("Close", "x", () => choose(null)),
+    ),
+    h("dl", { class: "kv lined s12" }, why(each), factsOf(each)),
+    list,
+    views[chosen](),
+    h(
+      "p",
+      { class: "s12 t3 row gap6" },
+      icon("lock", "i-s"),
+      gone.length
+        ? h(
+            "span",
+            {},
+            `${count(gone.length, "value")} taken out before it was written: `,
+            h("code", {}, shown([...new Set(gone)].slice(0, 8).join(", "))),
+          )
+        : "Nothing in it looked like a secret.",
+    ),
+    h(
+      "div",
+      { class: "row wrap" },
+      command &&
+        button(
+          "Copy as command",
+          () => {
+            copy(command);
+            toast(gone.length ? "Copied. What was taken out is missing in it." : "Copied", gone.length ? "warn" : "ok");
+          },
+          { kind: "small", sign: "terminal" },
+        ),
+      button(
+        "Copy the record",
+        () => {
+          copy(json.text(each));
+          toast("Copied");
+        },
+        { kind: "small", sign: "copy" },
+      ),
+    ),
+  );
 }
 
-const WORDS = { allowed: "Allowed", asks: "Question", answer: "Answer", by: "Answered in", says: "It said", decision: "Decision", rule: "Rule", why: "Why", seconds: "Took", waited: "Asked for", state: "Outcome", tool: "Tool", bytes: "Size", tokens: "Tokens" };
+/** Why it was allowed or not, with the way to the rule. */
+function why(each) {
+  const { rule } = each.facts ?? {};
+  const all = steps(each);
+  if (!all.length && !rule) return null;
+  const known = rule && board.get(String(rule));
+  return [
+    h("dt", { key: "dt-why" }, "Why"),
+    h(
+      "dd",
+      { key: "why" },
+      all.map((one) => h("p", {}, shown(one))),
+      rule && h("p", {}, h("a", { href: "#/permissions" }, known ? "See the rule" : "See the rules")),
+    ),
+  ];
+}
+
+function factsOf(each) {
+  const facts = each.facts ?? {};
+  const rows = Object.entries(facts).filter(
+    ([key, value]) => !BODIES.has(key) && !/_(sha256|bytes)$/.test(key) && value !== "" && isShort(value),
+  );
+  const show = (key, value) =>
+    key === "seconds" || key === "whole"
+      ? seconds(value)
+      : key === "bytes"
+        ? `${bytes(value)} back`
+        : shown(Array.isArray(value) ? value.join("; ") : String(value));
+  const sizes = facts.arguments_bytes ? `${bytes(facts.arguments_bytes)} out, ` : "";
+  return [
+    facts.waited && [
+      h("dt", {}, "Waited for you"),
+      h("dd", { class: "num" }, `${seconds(facts.waited)}, the time of the call stood still`),
+    ],
+    rows.map(([key, value]) => [
+      h("dt", {}, shown(WORDS[key] ?? key.replaceAll("_", " "))),
+      h("dd", { class: typeof value === "number" ? "num" : "" }, key === "bytes" && sizes, show(key, value)),
+    ]),
+  ];
+}
+
+const WORDS = {
+  asks: "Question",
+  answer: "Answer",
+  by: "Answered in",
+  says: "It said",
+  decision: "Decision",
+  why: "Reason",
+  seconds: "Took",
+  whole: "In all",
+  state: "Outcome",
+  tool: "Tool",
+  bytes: "Size",
+  tokens: "Tokens",
+  runs: "Runs",
+  given: "Trusted",
+};

@@ -13,15 +13,27 @@ export const signed = (address) => `${address}${address.includes("?") ? "&" : "?
 
 /** Numbers that JavaScript cannot hold stay as they were written, so that what is seen is what is sent. */
 class Exact {
-  constructor(source) { this.source = source; }
-  toString() { return this.source; }
-  toJSON() { return JSON.rawJSON ? JSON.rawJSON(this.source) : Number(this.source); }
+  constructor(source) {
+    this.source = source;
+  }
+  toString() {
+    return this.source;
+  }
+  toJSON() {
+    return JSON.rawJSON ? JSON.rawJSON(this.source) : Number(this.source);
+  }
 }
 
 export function parse(text) {
   if (!/\d{16}/.test(text)) return JSON.parse(text);
   return JSON.parse(text, (_, value, context) =>
-    typeof value === "number" && context?.source && /^-?\d{16,}$/.test(context.source) && String(value) !== context.source ? new Exact(context.source) : value);
+    typeof value === "number" &&
+    context?.source &&
+    /^-?\d{16,}$/.test(context.source) &&
+    String(value) !== context.source
+      ? new Exact(context.source)
+      : value,
+  );
 }
 
 /** Give the host a command. Raises `Error` with its sentence. */
@@ -42,7 +54,11 @@ export async function give(name, values = {}) {
 }
 
 function failure(text, status) {
-  try { return JSON.parse(text).error; } catch { return status === 403 ? "This page is not signed in any more. Open the link anew." : `It did not work (${status}).`; }
+  try {
+    return JSON.parse(text).error;
+  } catch {
+    return status === 403 ? "This page is not signed in any more. Open the link anew." : `It did not work (${status}).`;
+  }
 }
 
 /** Give a command, and show what went wrong. */
@@ -55,10 +71,18 @@ export async function act(name, values) {
   }
 }
 
+/** The ids of questions that were answered here, until they are gone. */
+export const sent = new Set();
+
 /** Answer a question. The first answer counts, in whatever face it was given. */
 export async function answer(question, value) {
+  if (sent.has(question.id)) return;
+  sent.add(question.id);
+  redraw();
   const before = await act("answer", { question: question.id, answer: value });
   if (before) toast(`Answered in the ${face(before)}`, "info");
+  if (before === undefined) sent.delete(question.id); // it was refused: the person may answer otherwise
+  redraw();
 }
 
 let count = 0;
@@ -71,7 +95,8 @@ export function toast(text, level = "ok", extra = {}) {
   setTimeout(() => dismiss(made.id), 6000);
 }
 
-export function dismiss(id) {
-  if (document.querySelector(`[data-toast="${id}"]`)?.matches(":hover, :focus-within")) setTimeout(() => dismiss(id), 1000);
+export function dismiss(id, isWanted = false) {
+  if (!isWanted && document.querySelector(`[data-toast="${id}"]`)?.matches(":hover, :focus-within"))
+    setTimeout(() => dismiss(id), 1000);
   else change({ toasts: ui.toasts.filter((each) => each.id !== id) });
 }

@@ -3,7 +3,7 @@
 import * as board from "./board.js";
 import { act, answer } from "./commands.js";
 import { h, icon, plain, shown } from "./dom.js";
-import { nameOf } from "./decisions.js";
+import { guarded, nameOf } from "./decisions.js";
 import { button, iconButton, kbd, menu, tile, toggleMenu } from "./pieces.js";
 import { afterwards, change, kept, openPrompt, redraw, typed, ui } from "./state.js";
 import { count } from "./words.js";
@@ -13,11 +13,22 @@ let forced = "";
 let queued = kept("queued");
 let at = 0;
 
-const write = (value) => { text = value; kept("composer", value || null); redraw(); };
+const write = (value) => {
+  text = value;
+  kept("composer", value || null);
+  redraw();
+};
 
 /** Put text where the person writes. */
 export function insert(value) {
   write(text ? `${text}\n${value}` : value);
+  afterwards(() => document.querySelector(".say")?.focus());
+}
+
+/** Let the next turn use a tool. */
+export function force(tool) {
+  forced = tool;
+  redraw();
   afterwards(() => document.querySelector(".say")?.focus());
 }
 
@@ -28,20 +39,94 @@ export function composer() {
   const offered = offers();
   const isOff = ui.link === "lost";
   const waiting = board.questions();
-  const placeholder = waiting.length ? "Answer above, or say what should be different" : isBusy ? "Write on. It is sent when this turn is over." : "Reply, or type / for prompts, @ for resources, # for tools";
+  const placeholder = waiting.length
+    ? "Answer above, or say what should be different"
+    : isBusy
+      ? "Write on. It is sent when this turn is over."
+      : "Reply, or type / for prompts, @ for resources, # for tools";
   const isStop = isBusy && !text.trim();
   if (queued && !isBusy && chat && ui.link === "open") afterwards(sendQueued);
   return [
     tray(waiting),
-    h("div", { class: "composer anchor", key: "composer" }, popup(offered),
-      queued && h("div", { class: "forced row" }, icon("clock", "i-s"), h("span", { class: "clip grow s12 t2" }, "Waits for this turn: ", shown(queued.text)), button("Take back", () => { write(queued.text); wait(null); }, { kind: "quiet small" })),
-      forced && h("div", { class: "forced" }, h("span", { class: "chip acc" }, icon("tool"), h("span", { class: "clip" }, shown(forced.replace(/^tool:/, ""))), h("button", { type: "button", class: "chip-x", "aria-label": "Do not force this tool", onclick: () => { forced = ""; redraw(); } }, icon("x")))),
+    h(
+      "div",
+      { class: "composer anchor", key: "composer" },
+      popup(offered),
+      queued &&
+        h(
+          "div",
+          { class: "forced row" },
+          icon("clock", "i-s"),
+          h("span", { class: "clip grow s12 t2" }, "Waits for this turn: ", shown(queued.text)),
+          button(
+            "Take back",
+            () => {
+              write(queued.text);
+              wait(null);
+            },
+            { kind: "quiet small" },
+          ),
+        ),
+      forced &&
+        h(
+          "div",
+          { class: "forced" },
+          h(
+            "span",
+            { class: "chip acc" },
+            icon("tool"),
+            h("span", { class: "clip" }, shown(forced.replace(/^tool:/, ""))),
+            h(
+              "button",
+              {
+                type: "button",
+                class: "chip-x",
+                "aria-label": "Do not force this tool",
+                onclick: () => {
+                  forced = "";
+                  redraw();
+                },
+              },
+              icon("x"),
+            ),
+          ),
+        ),
       along(),
-      h("textarea", { class: "say", rows: 1, "aria-label": "Message", placeholder, value: text, key: "say", oninput: (event) => { typed(); at = 0; open(event.target.value); }, onkeydown: (event) => keys(event, offered), role: offered ? "combobox" : null, "aria-expanded": offered ? true : null, "aria-controls": offered ? "offers" : null, "aria-activedescendant": offered?.items.length ? `offer-${at}` : null, ref: grow }),
-      h("div", { class: "tools" },
-        iconButton("Prompts", "prompt", () => start("/")), iconButton("Resources", "at", () => change({ dialog: { kind: "attach" } })), iconButton("Tools", "hash", () => start("#")),
-        h("span", { class: "push" }), chooser(model),
-        isStop ? iconButton("Stop", "stop", () => act("stop"), "primary send") : iconButton("Send", "up", send, "primary send", { disabled: isOff || !text.trim(), title: isOff ? "Not connected" : "Send" }))),
+      h("textarea", {
+        class: "say",
+        rows: 1,
+        "aria-label": "Message",
+        placeholder,
+        value: text,
+        key: "say",
+        oninput: (event) => {
+          typed();
+          at = 0;
+          open(event.target.value);
+        },
+        onkeydown: (event) => keys(event, offered),
+        role: offered ? "combobox" : null,
+        "aria-expanded": offered ? true : null,
+        "aria-controls": offered ? "offers" : null,
+        "aria-activedescendant": offered?.items.length ? `offer-${at}` : null,
+        ref: grow,
+      }),
+      h(
+        "div",
+        { class: "tools" },
+        iconButton("Prompts", "prompt", () => start("/")),
+        iconButton("Resources", "at", () => change({ dialog: { kind: "attach" } })),
+        iconButton("Tools", "hash", () => start("#")),
+        h("span", { class: "push" }),
+        chooser(model),
+        isStop
+          ? iconButton("Stop", "stop", () => act("stop"), "primary send")
+          : iconButton("Send", "up", send, "primary send", {
+              disabled: isOff || !text.trim(),
+              title: isOff ? "Not connected" : "Send",
+            }),
+      ),
+    ),
   ];
 }
 
@@ -49,14 +134,61 @@ export function composer() {
 function along() {
   const attached = board.only("context").attached ?? [];
   if (!attached.length) return null;
-  return h("div", { class: "forced row wrap gap6", key: "along", role: "group", "aria-label": "Goes along" }, attached.map((each) => h("span", { class: "chip", key: each.uri, title: plain(each.uri) }, tile(each.server), h("span", { class: "clip" }, shown(each.name || each.uri)), h("button", { type: "button", class: "chip-x", "aria-label": `Take ${plain(each.name || each.uri)} off`, onclick: () => act("detach", { uri: each.uri }) }, icon("x")))));
+  return h(
+    "div",
+    { class: "forced row wrap gap6", key: "along", role: "group", "aria-label": "Goes along" },
+    attached.map((each) =>
+      h(
+        "span",
+        { class: "chip", key: each.uri, title: plain(each.uri) },
+        tile(each.server),
+        h("span", { class: "clip" }, shown(each.name || each.uri)),
+        h(
+          "button",
+          {
+            type: "button",
+            class: "chip-x",
+            "aria-label": `Take ${plain(each.name || each.uri)} off`,
+            onclick: () => act("detach", { uri: each.uri }),
+          },
+          icon("x"),
+        ),
+      ),
+    ),
+  );
 }
 
 function chooser(model) {
   const all = board.all("model");
-  return h("span", { class: "anchor model-at" },
-    h("button", { type: "button", class: "btn quiet small", "aria-haspopup": "menu", "aria-expanded": ui.menu === "model", onclick: (event) => toggleMenu("model", event) }, icon("model"), h("span", { class: "clip" }, shown(model ? board.labelOf(model) : "No model")), model && model.is_ai === false && h("span", { class: "chip" }, "no AI"), icon("down", "i-s")),
-    menu("model", ["The model of this chat", ...all.map((each) => ["model", `${board.labelOf(each)}${each.is_ai === false ? ", no AI" : each.where ? `, ${each.where}` : ""}`, () => act("choose_model", { id: each.id }), each.is_chosen ? "on" : ""]), "-", ["search", "Look for models on this computer", () => act("find_models")]]));
+  return h(
+    "span",
+    { class: "anchor model-at" },
+    h(
+      "button",
+      {
+        type: "button",
+        class: "btn quiet small",
+        "aria-haspopup": "menu",
+        "aria-expanded": ui.menu === "model",
+        onclick: (event) => toggleMenu("model", event),
+      },
+      icon("model"),
+      h("span", { class: "clip" }, shown(model ? board.labelOf(model) : "No model")),
+      model && model.is_ai === false && h("span", { class: "chip" }, "no AI"),
+      icon("down", "i-s"),
+    ),
+    menu("model", [
+      "The model of this chat",
+      ...all.map((each) => [
+        "model",
+        `${board.labelOf(each)}${each.is_ai === false ? ", no AI" : each.where ? `, ${each.where}` : ""}`,
+        () => act("choose_model", { id: each.id }),
+        each.is_chosen ? "on" : "",
+      ]),
+      "-",
+      ["search", "Look for models on this computer", () => act("find_models")],
+    ]),
+  );
 }
 
 function grow(node) {
@@ -82,22 +214,82 @@ function offers() {
   const slash = /^\/([^\s]*)$/.exec(text);
   if (slash) {
     const words = slash[1].toLowerCase();
-    const items = board.prompts().filter((each) => `${each.name} ${each.title ?? ""}`.toLowerCase().includes(words)).slice(0, 8);
-    return { title: words ? `Prompts that match “${slash[1]}”` : "Prompts", items: items.map((each) => ({ server: each.server, name: `/${each.name}`, about: each.title || each.description, end: each.arguments?.length ? count(each.arguments.length, "field") : "", take: () => { write(""); openPrompt(each); } })) };
+    const items = board
+      .prompts()
+      .filter((each) => `${each.name} ${each.title ?? ""}`.toLowerCase().includes(words))
+      .slice(0, 8);
+    return {
+      title: words ? `Prompts that match “${slash[1]}”` : "Prompts",
+      items: items.map((each) => ({
+        server: each.server,
+        name: `/${each.name}`,
+        about: each.title || each.description,
+        end: each.arguments?.length ? count(each.arguments.length, "field") : "",
+        take: () => {
+          write("");
+          openPrompt(each);
+        },
+      })),
+    };
   }
   const hash = /(?:^|\s)#([^\s]*)$/.exec(text);
   if (!hash) return null;
   const words = hash[1].toLowerCase();
-  const items = board.tools().filter((each) => each.is_on !== false && !each.held && `${each.server}/${each.name} ${each.title ?? ""}`.toLowerCase().includes(words)).slice(0, 8);
-  return { title: "Tools: the chosen one is used in this turn", items: items.map((each) => ({ server: each.server, name: each.name, about: each.title || each.description, end: "", take: () => { forced = each.id; write(text.slice(0, text.length - hash[1].length - 1).trimEnd()); } })) };
+  const items = board
+    .tools()
+    .filter(
+      (each) =>
+        each.is_on !== false &&
+        !each.held &&
+        `${each.server}/${each.name} ${each.title ?? ""}`.toLowerCase().includes(words),
+    )
+    .slice(0, 8);
+  return {
+    title: "Tools: the chosen one is used in this turn",
+    items: items.map((each) => ({
+      server: each.server,
+      name: each.name,
+      about: each.title || each.description,
+      end: "",
+      take: () => {
+        forced = each.id;
+        write(text.slice(0, text.length - hash[1].length - 1).trimEnd());
+      },
+    })),
+  };
 }
 
 function popup(offered) {
   if (!offered) return null;
-  return h("div", { class: "pop up slash", key: "offers" }, h("div", { class: "h" }, shown(offered.title)),
-    offered.items.length ? h("div", { role: "listbox", id: "offers", "aria-label": "Offers" }, offered.items.map((each, place) =>
-      h("div", { class: `it ${place === at ? "on" : ""}`, role: "option", id: `offer-${place}`, "aria-selected": place === at, onclick: each.take, key: place }, tile(each.server), h("span", { class: "m nowrap clip offer-name" }, shown(each.name)), h("span", { class: "t3 clip grow" }, shown(each.about)), h("span", { class: "s12 t3 nowrap" }, each.end), place === at && kbd("↵"))))
-      : h("p", { class: "h" }, "Nothing matches."));
+  return h(
+    "div",
+    { class: "pop up slash", key: "offers" },
+    h("div", { class: "h" }, shown(offered.title)),
+    offered.items.length
+      ? h(
+          "div",
+          { role: "listbox", id: "offers", "aria-label": "Offers" },
+          offered.items.map((each, place) =>
+            h(
+              "div",
+              {
+                class: `it ${place === at ? "on" : ""}`,
+                role: "option",
+                id: `offer-${place}`,
+                "aria-selected": place === at,
+                onclick: each.take,
+                key: place,
+              },
+              tile(each.server),
+              h("span", { class: "m nowrap clip offer-name" }, shown(each.name)),
+              h("span", { class: "t3 clip grow" }, shown(each.about)),
+              h("span", { class: "s12 t3 nowrap" }, each.end),
+              place === at && kbd("↵"),
+            ),
+          ),
+        )
+      : h("p", { class: "h" }, "Nothing matches."),
+  );
 }
 
 function keys(event, offered) {
@@ -130,7 +322,11 @@ async function send() {
   return undefined;
 }
 
-const wait = (value) => { queued = value; kept("queued", value); redraw(); };
+const wait = (value) => {
+  queued = value;
+  kept("queued", value);
+  redraw();
+};
 
 /** What was written during a turn goes out when it is over. */
 async function sendQueued() {
@@ -143,11 +339,33 @@ async function sendQueued() {
 function tray(waiting) {
   if (!waiting.length) return null;
   const denied = waiting.filter((each) => each.asked.type === "approval");
-  const deny = () => denied.forEach((each) => answer(each, { type: "decision", verdict: "deny" }));
-  return h("div", { class: "tray", role: "group", "aria-label": "What waits for you", key: "tray" }, icon("hand"), h("span", { class: "nowrap" }, `${waiting.length} waiting for you`),
-    h("div", { class: "items" }, waiting.map((each) => h("button", { type: "button", class: "chip", key: each.id, onclick: () => show(each) }, each.server ? tile(each.server) : icon("hand"), h("span", { class: "clip" }, shown(nameOf(each)))))),
-    h("span", { class: "only-phone push" }, button("Answer", () => show(waiting[0]), { kind: "quiet small" })),
-    denied.length > 1 && button(denied.length === 2 ? "Deny both" : `Deny all ${denied.length}`, deny, { kind: "quiet small" }));
+  const deny = () =>
+    denied.forEach((each) => guarded(each, () => answer(each, { type: "decision", verdict: "deny" }))());
+  return h(
+    "div",
+    { class: "tray", role: "group", "aria-label": "What waits for you", key: "tray" },
+    icon("hand"),
+    h("span", { class: "nowrap" }, `${waiting.length} waiting for you`),
+    h(
+      "div",
+      { class: "items" },
+      waiting.map((each) =>
+        h(
+          "button",
+          { type: "button", class: "chip", key: each.id, onclick: () => show(each) },
+          each.server ? tile(each.server) : icon("hand"),
+          h("span", { class: "clip" }, shown(nameOf(each))),
+        ),
+      ),
+    ),
+    h(
+      "span",
+      { class: "only-phone push" },
+      button("Answer", () => show(waiting[0]), { kind: "quiet small" }),
+    ),
+    denied.length > 1 &&
+      button(denied.length === 2 ? "Deny both" : `Deny all ${denied.length}`, deny, { kind: "quiet small" }),
+  );
 }
 
 function show(question) {
@@ -159,4 +377,3 @@ function show(question) {
     card?.focus({ preventScroll: true });
   });
 }
-

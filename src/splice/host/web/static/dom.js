@@ -9,7 +9,12 @@ const ALLOWED = new Set(["\n", "\t", "\u200c", "\u200d"]);
 
 /** Describe an element. `null`, `false` and `undefined` among the children are nothing, lists are flattened. */
 export function h(tag, props, ...kids) {
-  return { tag, props: props || {}, kids: kids.flat(Infinity).filter((kid) => kid !== null && kid !== undefined && kid !== false), key: props?.key };
+  return {
+    tag,
+    props: props || {},
+    kids: kids.flat(Infinity).filter((kid) => kid !== null && kid !== undefined && kid !== false),
+    key: props?.key,
+  };
 }
 
 /** Describe an element that is made anew only when one of the values it depends on is another one. */
@@ -36,13 +41,20 @@ export function shown(text) {
 
 /** The same for attributes, which hold text only. */
 export function plain(text) {
-  return [...String(text ?? "")].map((each) => (!UNSEEN.test(each) || ALLOWED.has(each) ? each : named(each))).join("");
+  text = String(text ?? "");
+  if (!UNSEEN.test(text)) return text;
+  return [...text].map((each) => (!UNSEEN.test(each) || ALLOWED.has(each) ? each : named(each))).join("");
 }
 
 /** How many characters of a text cannot be seen. */
 export function unseen(text) {
-  return [...String(text ?? "").replaceAll("\r\n", "\n")].filter((each) => UNSEEN.test(each) && !ALLOWED.has(each)).length;
+  return [...String(text ?? "").replaceAll("\r\n", "\n")].filter((each) => UNSEEN.test(each) && !ALLOWED.has(each))
+    .length;
 }
+
+/** A text without what cannot be seen. */
+export const seen = (text) =>
+  [...String(text ?? "")].filter((each) => !UNSEEN.test(each) || ALLOWED.has(each)).join("");
 
 function named(each) {
   return each === "\x1b" ? "ESC" : `U+${each.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
@@ -62,7 +74,10 @@ export function patch(parent, described) {
   }
   const used = new Set();
   const nodes = kids.map((kid) => {
-    const old = typeof kid === "object" && kid.key !== undefined ? keyed.get(kid.key) : loose.find((node) => !used.has(node) && fits(node, kid));
+    const old =
+      typeof kid === "object" && kid.key !== undefined
+        ? keyed.get(kid.key)
+        : loose.find((node) => !used.has(node) && fits(node, kid));
     const node = made(old && !used.has(old) ? old : null, kid, parent);
     used.add(node);
     return node;
@@ -96,7 +111,9 @@ function made(old, kid, parent) {
   let node = old && fits(old, kid) ? old : null;
   const isNew = !node;
   if (isNew) {
-    node = SVG.has(kid.tag) ? document.createElementNS("http://www.w3.org/2000/svg", kid.tag) : document.createElement(kid.tag);
+    node = SVG.has(kid.tag)
+      ? document.createElementNS("http://www.w3.org/2000/svg", kid.tag)
+      : document.createElement(kid.tag);
     node.splice = { props: {} };
   }
   node.splice.key = kid.key;
@@ -108,6 +125,7 @@ function made(old, kid, parent) {
   return node;
 }
 
+const READ = new Set(["aria-label", "title", "alt", "placeholder"]); // people read them, or hear them
 const SPECIAL = new Set(["key", "ref", "html", "own", "value"]);
 
 function give(node, props) {
@@ -120,8 +138,10 @@ function give(node, props) {
 function set(node, name, value) {
   if (SPECIAL.has(name)) return;
   if (name.startsWith("on")) node[name] = value ?? null;
-  else if (value === null || value === undefined || (value === false && !name.startsWith("aria-"))) node.removeAttribute(name);
-  else node.setAttribute(name, value === true && !name.startsWith("aria-") ? "" : String(value));
+  else if (value === null || value === undefined || (value === false && !name.startsWith("aria-")))
+    node.removeAttribute(name);
+  else if (value === true && !name.startsWith("aria-")) node.setAttribute(name, "");
+  else node.setAttribute(name, READ.has(name) ? plain(value) : String(value));
 }
 
 function same(one, other) {

@@ -1,5 +1,6 @@
 // JSON for people: coloured, whole, with every character that cannot be seen drawn.
 
+import { parse } from "./commands.js";
 import { h, shown } from "./dom.js";
 
 const TOKENS = /("(?:[^"\\]|\\.)*")(\s*:)?|(-?\d[\d.eE+-]*|true|false|null)/g;
@@ -22,16 +23,24 @@ export function coloured(source) {
   return [...parts, ...shown(source.slice(at))];
 }
 
-export const code = (source, label = "JSON") => h("pre", { class: "code line", tabindex: 0, role: "region", "aria-label": label }, coloured(source));
+export const code = (source, label = "JSON") =>
+  h("pre", { class: "code line", tabindex: 0, role: "region", "aria-label": label }, coloured(source));
 
-/** Read JSON; tells the line of what is wrong. */
+/** Read JSON, its numbers as they were written; tells the line of what is wrong. */
 export function read(source) {
   try {
-    return { value: JSON.parse(source), error: "" };
+    return { value: parse(source), error: "" };
   } catch (error) {
-    const at = /position (\d+)/.exec(error.message)?.[1];
-    const before = at === undefined ? null : source.slice(0, Number(at)).split("\n");
-    const where = before ? ` Line ${before.length}, column ${before.at(-1).length + 1}.` : "";
-    return { value: undefined, error: `This is not JSON.${where}` };
+    const before = source.slice(0, Number(/position (\d+)/.exec(error.message)?.[1] ?? source.length)).split("\n");
+    return { value: undefined, error: `This is not JSON. Line ${before.length}, column ${before.at(-1).length + 1}.` };
   }
+}
+
+/** Read a JSON object, as arguments are. */
+export function readObject(source) {
+  const { value, error } = read(source);
+  const isObject = value !== null && typeof value === "object" && !Array.isArray(value) && !("source" in value);
+  return error || isObject
+    ? { value, error }
+    : { value: undefined, error: "Arguments are an object: names and values between { and }." };
 }

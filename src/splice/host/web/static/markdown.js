@@ -1,6 +1,8 @@
 // The only place where HTML enters the page: fragments that the server rendered and cleaned, block by block.
 
-const policy = window.trustedTypes?.createPolicy("splice", { createHTML: (html) => html }) ?? { createHTML: (html) => html };
+const policy = window.trustedTypes?.createPolicy("splice", { createHTML: (html) => html }) ?? {
+  createHTML: (html) => html,
+};
 
 /** Show cleaned fragments below an element; those that are as they were stay, so that a stream does not jump. */
 export function setHtml(element, blocks) {

@@ -3,9 +3,12 @@
 import { patch } from "./dom.js";
 
 export const ui = {
-  link: "connecting", // connecting, open, lost, ended
+  link: "connecting", // connecting, open, back, lost
   retryAt: 0,
-  drawer: false, // the sidebar on a phone
+  ended: "", // gone, anew: why the connection will not come back by itself
+  drawer: false, // the whole sidebar over the page, where there is room for a rail at most
+  isFolded: kept("folded") ?? false, // no sidebar, where there is room for it
+  serverWords: "",
   panel: matchMedia("(min-width: 1180px)").matches,
   menu: "", // the id of the open menu
   open: new Map(), // calls and groups that were opened or closed by hand
@@ -57,7 +60,13 @@ export function route() {
   return { page: page || "chat", chosen: rest.map(decode).join("/") };
 }
 
-const decode = (part) => { try { return decodeURIComponent(part); } catch { return part; } };
+const decode = (part) => {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+};
 
 export function go(page, chosen = "") {
   location.hash = chosen ? `/${page}/${encodeURIComponent(chosen)}` : `/${page}`;
@@ -73,8 +82,18 @@ export function openPrompt({ id, server, name }) {
 
 /** Something typed that outlives a reload of the page. */
 export function kept(key, value) {
-  if (value === undefined) { try { return JSON.parse(sessionStorage.getItem(key) ?? "null"); } catch { return null; } }
-  try { value === null ? sessionStorage.removeItem(key) : sessionStorage.setItem(key, JSON.stringify(value)); } catch { /* the browser keeps nothing */ }
+  if (value === undefined) {
+    try {
+      return JSON.parse(sessionStorage.getItem(key) ?? "null");
+    } catch {
+      return null;
+    }
+  }
+  try {
+    value === null ? sessionStorage.removeItem(key) : sessionStorage.setItem(key, JSON.stringify(value));
+  } catch {
+    /* the browser keeps nothing */
+  }
   return value;
 }
 
@@ -90,4 +109,7 @@ export function isFresh(question) {
 }
 
 let typedAt = -FRESH_MS;
-export const typed = () => { typedAt = performance.now(); setTimeout(redraw, FRESH_MS + 10); };
+export const typed = () => {
+  typedAt = performance.now();
+  setTimeout(redraw, FRESH_MS + 10);
+};

@@ -1,10 +1,28 @@
 // Numbers and times as people read them.
 
-export const tokens = (count = 0) => (count < 1000 ? String(count) : `${(count / 1000).toFixed(count < 100_000 ? 1 : 0).replace(/\.0$/, "")}k`);
+export const tokens = (count = 0) =>
+  count < 1000
+    ? String(count)
+    : count >= 1_000_000
+      ? `${(count / 1_000_000).toFixed(1).replace(/\.0$/, "")}M`
+      : `${(count / 1000).toFixed(count < 100_000 ? 1 : 0).replace(/\.0$/, "")}k`;
 
-export const bytes = (count = 0) => (count < 1024 ? `${count} B` : count < 1024 * 1024 ? `${(count / 1024).toFixed(1)} kB` : `${(count / 1024 / 1024).toFixed(1)} MB`);
+/** How many tokens a text takes, about: a quarter of its characters, as everywhere in the host. */
+export const estimated = (text) => Math.ceil(text.length / 4);
 
-export const seconds = (count) => (count === null || count === undefined ? "" : count < 60 ? `${count.toFixed(1)} s` : `${Math.floor(count / 60)} min ${Math.round(count % 60)} s`);
+export const bytes = (count = 0) =>
+  count < 1024
+    ? `${count} B`
+    : count < 1024 * 1024
+      ? `${(count / 1024).toFixed(1)} kB`
+      : `${(count / 1024 / 1024).toFixed(1)} MB`;
+
+export const seconds = (count) =>
+  count === null || count === undefined
+    ? ""
+    : count < 60
+      ? `${count.toFixed(1)} s`
+      : `${Math.floor(count / 60)} min ${Math.round(count % 60)} s`;
 
 export const count = (number, one, many = `${one}s`) => `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
 
@@ -21,7 +39,9 @@ export function clock(at, exact = false) {
 export function day(at) {
   const time = new Date(at * 1000);
   const isToday = time.toDateString() === new Date().toDateString();
-  return isToday ? `today, ${clock(at)}` : `${time.getDate()} ${time.toLocaleString("en", { month: "short" })} ${time.getFullYear()}, ${clock(at)}`;
+  return isToday
+    ? `today, ${clock(at)}`
+    : `${time.getDate()} ${time.toLocaleString("en", { month: "short" })} ${time.getFullYear()}, ${clock(at)}`;
 }
 
 /** The weekday of a date that was written as one; empty for any other text. */

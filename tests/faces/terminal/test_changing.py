@@ -1,0 +1,139 @@
+"""What is changed by keys: settings, servers, chats; and the messages of the wire."""
+
+import asyncio
+from pathlib import Path
+
+from faces.terminal.acting import Acting, acting, sitting
+from host.hosting import hosting
+from splice.host.connecting.wire import Message
+from splice.host.items import Chat, Settings
+from splice.host.terminal import settable
+from splice.host.terminal.adding import LookDialog
+from splice.host.terminal.rows import Rows
+from support import scenes
+from support.stage import Stage
+
+
+def played(scene: object, play: object) -> None:
+    async def run() -> None:
+        async with acting(scene) as person:  # type: ignore[arg-type]
+            await play(person)  # type: ignore[operator]
+
+    asyncio.run(run())
+
+
+async def choose(person: Acting, name: str) -> None:
+    """Go to the row of a setting."""
+    rows = person.app.query_one("#settings-rows", Rows)
+    rows.go(rows.count - len(settable.TITLES) + list(settable.TITLES).index(name))
+    await person.pilot.pause()
+    await person.sees(name)
+
+
+def test_settings_are_rows_that_are_changed() -> None:
+    async def play(person: Acting) -> None:
+        await person.press("f8")
+        await choose(person, "asks_after_outside")
+        await person.press("enter")
+        await choose(person, "max_turn_tokens")
+        await person.press("enter", "ctrl+u")
+        await person.write("20,000")
+        await person.press("enter")
+        await choose(person, "theme")
+        await person.press("enter", "ctrl+u")
+        await person.write("light")
+        await person.press("enter", "x")
+        person.stage.board.put(Settings(id="settings:now", values={"instructions": "Be\x1b[2J short."}))
+        await choose(person, "instructions")
+        await person.sees("[2J short.")
+        assert "\x1b" not in person.text()
+        assert [tuple(each.values()) for each in person.named("set")] == [
+            ("asks_after_outside", False),
+            ("max_turn_tokens", 20_000),
+            ("theme", "light"),
+            ("theme",),
+        ]
+
+    played(scenes.empty, play)
+
+
+def test_a_server_is_added_after_a_look_and_removed_after_a_question() -> None:
+    async def play(person: Acting) -> None:
+        await person.press("f3", "n")
+        await person.write("npx 'unclosed")
+        await person.press("enter")
+        await person.press("ctrl+u")
+        await person.write("npx -y @acme/mcp-server-maps 'a b'")
+        await person.press("enter")
+        await person.sees("maps")
+        await person.press("enter")
+        await person.until(lambda: isinstance(person.app.screen, LookDialog))
+        await person.sees("@acme/mcp-server-maps")
+        await person.press("enter")
+        assert person.named("add_server") == [], "Enter adds nothing"
+        await person.press("end")
+        await person.until(lambda: getattr(person.app.screen, "is_armed", False))
+        await person.press("a")
+        entry = {"command": "npx", "args": ["-y", "@acme/mcp-server-maps", "a b"]}
+        assert person.named("add_server") == [{"name": "maps", "entry": entry}]
+        await person.press("x")
+        await person.sees("Remove travel?")
+        await person.press("escape")
+        assert person.named("remove_server") == []
+        await person.press("x", "y")
+        assert person.named("remove_server") == [{"name": "travel"}]
+
+    played(scenes.crashed, play)
+
+
+def test_messages_of_the_wire_are_a_form_of_the_output() -> None:
+    def scene(stage: Stage) -> None:
+        scenes.crashed(stage)
+        stage.wire["travel"] = [
+            Message(1, 0.0, "to", '{"method":"tools/list"}'),
+            Message(2, 0.0, "from", '{"result":"\x1b[2J"}' + "x" * 5_000, cut=True),
+        ]
+
+    async def play(person: Acting) -> None:
+        await person.press("f3", "m")
+        await person.sees("it is longer")
+        await person.press("m", "l")
+        await person.sees("It wrote nothing.")
+        await person.press("m")
+        person.app.query_one("#servers .detail").scroll_home(animate=False)
+        await person.sees('→ {"method":"tools/list"}')
+        await person.sees("00 from")
+        assert "\x1b" not in person.text()
+
+    played(scene, play)
+
+
+def test_chats_are_opened_renamed_and_deleted_in_the_engine(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with hosting(tmp_path, {}, {"say": "Hello."}) as host:
+            first = next(each for each in host.board.all(Chat) if each.is_open).id
+            await host.say("hello")
+            await host.wait()
+            await host.new_chat()
+            async with sitting(host) as person:
+
+                async def command(words: str) -> None:
+                    await person.press("ctrl+p")
+                    await person.write(words)
+                    await person.press("enter")
+
+                await command("Chat: open")
+                opened = host.board.get
+                await person.until(lambda: (chat := opened(first, Chat)) is not None and chat.is_open, "it stays shut")
+                await command("Chat: rename")
+                await person.sees("The title")
+                await person.press("ctrl+u")
+                await person.write("Oslo")
+                await person.press("enter")
+                await person.until(lambda: "Oslo" in {each.title for each in host.board.all(Chat)})
+                await command("Chat: delete Oslo")
+                await person.sees("Delete Oslo?")
+                await person.press("y")
+                await person.until(lambda: "Oslo" not in {each.title for each in host.board.all(Chat)})
+
+    asyncio.run(asyncio.wait_for(main(), 60))
