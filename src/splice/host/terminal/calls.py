@@ -9,6 +9,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
+from textual.message import Message as Told
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -89,11 +90,19 @@ class CallRow(Vertical, can_focus=True):
     ]
     FORMS = ("Rendered", "Structured", "Raw")
 
+    class Long(Told):
+        """A call was opened that takes more than half the screen."""
+
+        def __init__(self, row: "CallRow") -> None:
+            super().__init__()
+            self.row = row
+
     def __init__(self, call: Call) -> None:
         super().__init__(classes="call")
         self.call = call
         self.line = CallLine(call)
         self._form = 0
+        self._was_opened = False
 
     def compose(self) -> ComposeResult:
         """Make the line."""
@@ -120,12 +129,13 @@ class CallRow(Vertical, can_focus=True):
             opened.remove()
         else:
             self.mount(Static(self._detail(), classes="detail"), *pictures.of_blocks(self.call.result))
-            self.call_after_refresh(self._begin)
+            self._was_opened = True
 
-    def _begin(self) -> None:
-        """Scroll to where it begins, if it is longer than half the screen: its end says little."""
-        if self.size.height > self.screen.size.height // 2:
-            self.scroll_visible(top=True, animate=False, immediate=True)
+    def on_resize(self) -> None:
+        """Once opened, tell when it turns out to be longer than half the screen."""
+        if self._was_opened and self.size.height > self.screen.size.height // 2:
+            self.post_message(self.Long(self))
+        self._was_opened = False
 
     def action_turn(self) -> None:
         """Show the result in another form."""

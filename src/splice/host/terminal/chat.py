@@ -183,10 +183,14 @@ class Chat(VerticalScroll, Shows, can_focus=False):
             if self._follows:
                 self.post_message(self.Below(is_new=False))
 
+    def on_call_row_long(self, event: CallRow.Long) -> None:
+        """Show where a long call begins, and follow no more: its end says little."""
+        event.row.scroll_visible(top=True, animate=False, immediate=True)
+        self._follows = False
+
     def on_resize(self) -> None:
         """Stay at the end, when there is less room or more."""
-        if self._follows:
-            self.to_end()
+        self.call_after_refresh(self._stay)
 
     def _put(self, item: Message | Call) -> None:
         match self._shown[item.id], item:
@@ -241,11 +245,16 @@ class Chat(VerticalScroll, Shows, can_focus=False):
     def _stay(self) -> None:
         """Stay at the end, unless the user went elsewhere meanwhile."""
         if self._follows:
-            self.scroll_end(animate=False)
+            self.call_after_refresh(self._end)
+
+    def _end(self) -> None:
+        if self._follows:
+            self.scroll_end(animate=False, immediate=True)
 
     def to_end(self) -> None:
         """Scroll to the end, once what is new was laid out."""
-        self.call_after_refresh(self.scroll_end, animate=False)
+        self._follows = True
+        self.call_after_refresh(self._stay)
 
     def turn_page(self, key: str) -> None:
         """Scroll by a page, to the beginning or to the end, as a key of these names says."""
