@@ -383,6 +383,11 @@ class Splice(Face, inherit_bindings=False):
         """Quit. Questions that wait are denied, if the user says so."""
         leaving.leave(self)
 
+    def _handle_exception(self, error: Exception) -> None:
+        """Fail, but not while the app ends: parts vanish in any order then, and keys come to no screen."""
+        if self.is_running:
+            super()._handle_exception(error)
+
     def on_resize(self) -> None:
         """Draw again what depends on the width."""
         if self.is_running and self.screen_stack:
