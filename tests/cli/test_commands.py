@@ -232,3 +232,33 @@ def test_output_in_a_poor_encoding() -> None:
 def test_help_needs_no_server(splice: Splice) -> None:
     assert "TARGET" in splice("call", "--help").out
     assert json.dumps({"a": 1}) in splice("call", "--help").out
+
+
+KIT = """import asyncio
+from splice import Server
+server = Server("kit")
+@server.tool
+def add(a: int, b: int) -> int:
+    return a + b
+"""
+
+
+@pytest.mark.parametrize("last", ["server.run()", "asyncio.run(server.run_async())", "server.run('http', port=0)"])
+@pytest.mark.parametrize(("words", "code"), [(("call",), UNREACHABLE), (("run",), FAILED), (("run", "--dev"), FAILED)])
+def test_a_file_that_serves_while_it_is_loaded_ends_at_once_and_says_what_to_do(
+    tmp_path: Path, last: str, words: tuple[str, ...], code: int
+) -> None:
+    kit = tmp_path / "kit.py"
+    kit.write_text(f"{KIT}{last}\n")
+    done = splice_process(*words, str(kit), *(["add", "a=1", "b=2"] if words == ("call",) else []))
+    assert (done.returncode, done.stdout) == (code, b"")
+    said = done.stderr.decode()
+    assert "kit.py does not load: RuntimeError: it serves while it is loaded" in said
+    assert "put that under `if __name__ == '__main__':` (line 7;" in said
+    assert "jsonrpc" not in said
+
+
+def test_a_file_that_serves_works_as_a_program(splice: Splice, tmp_path: Path) -> None:
+    kit = tmp_path / "kit.py"
+    kit.write_text(f"{KIT}server.run()\n")
+    assert splice("list", "--json", "--", sys.executable, str(kit)).json["server"]["name"] == "kit"

@@ -19,6 +19,7 @@ from typing import Any
 from splice import Server
 from splice.cli.failures import trace
 from splice.cli.outcomes import FAILED, USAGE, Stop
+from splice.server import server as serving
 
 _MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
@@ -75,7 +76,7 @@ def serve(run: Callable[..., None], *given: Any, **options: Any) -> None:
 def _loading(target: str, path: Path) -> Generator[None]:
     """Let what the code and its child processes print go to stderr, and tell what it raises in one line."""
     try:
-        with redirect_stdout(sys.stderr), _stdout_is_stderr():
+        with redirect_stdout(sys.stderr), _stdout_is_stderr(), _nothing_serves():
             yield
     except Stop:
         raise
@@ -86,6 +87,16 @@ def _loading(target: str, path: Path) -> Generator[None]:
             FAILED,
             f"{target} ended itself while it was loaded; put what runs the server under `if __name__ == '__main__':`",
         ) from error
+
+
+@contextmanager
+def _nothing_serves() -> Generator[None]:
+    """Refuse to run a server for a while: its client would be answered on stderr."""
+    serving.is_loading = True
+    try:
+        yield
+    finally:
+        serving.is_loading = False
 
 
 @contextmanager

@@ -32,6 +32,8 @@ Transport: TypeAlias = Literal["stdio", "http"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+is_loading = False
+"""Set while the command line loads a file for the server in it: one that serves meanwhile would take its stdin."""
 
 _TEXT = Option(str, "text")
 _LIFESPAN = Option(Callable, "a function with `@asynccontextmanager`", lambda fn: not inspect.isasyncgenfunction(fn))
@@ -259,17 +261,24 @@ class Server:
 
         For "http": `host` and `port` (127.0.0.1:8000), `path` (/mcp), and the options of `http_app`. Listening beyond
         this machine needs `allowed_hosts`. Raises `OSError` when the address cannot be listened on, and `RuntimeError`
-        for a lifespan that fails on entry, and where an event loop runs already.
+        for a lifespan that fails on entry, where an event loop runs already, and while the command line loads the file.
         """
         from splice.server import running  # noqa: PLC0415 - a server object that is only mounted needs none of it
 
-        running.run(self.service, transport, **options)
+        running.run(_to_be_run(self), transport, **options)
 
     async def run_async(self, transport: Transport = "stdio", **options: "Unpack[ListenOptions]") -> None:
         """Serve as `run` does, on the event loop that runs already."""
         from splice.server import running  # noqa: PLC0415 - as in `run`
 
-        await running.serving(self.service, transport, **options)
+        await running.serving(_to_be_run(self), transport, **options)
+
+
+def _to_be_run(server: Server) -> service.ChapterService:
+    """Give what a server runs by. Raises `RuntimeError` in a file that is only loaded."""
+    if is_loading:
+        raise RuntimeError("it serves while it is loaded; put that under `if __name__ == '__main__':`")
+    return server.service
 
 
 def _decorating(add: Callable[..., None], fn: F | str | None, options: handlers.FeatureOptions) -> F | Callable[[F], F]:
