@@ -15,7 +15,7 @@ from splice.host.items import Block, Question
 from splice.host.terminal import words
 from splice.host.terminal.approval import ApprovalDialog
 from splice.host.terminal.asking import Asking
-from splice.host.terminal.dialog import Dialog
+from splice.host.terminal.dialog import Choice, Dialog
 from splice.host.terminal.form import FormDialog
 from splice.host.terminal.inputs import FieldBox
 from support import scenes
@@ -313,6 +313,22 @@ def test_a_form_that_asks_for_secrets_is_sent_only_after_a_second_word() -> None
         assert person.answers() == [Filled("accept", {"password": "hunter2"})]
 
     played(lambda stage: scenes.form(stage, schema, ["password"]), play)
+
+
+@pytest.mark.parametrize("secrets", [[], ["password"]])
+def test_a_form_that_cannot_be_shown_is_only_declined_or_cancelled(secrets: list[str]) -> None:
+    async def play(person: Acting) -> None:
+        await opened(person)
+        await person.sees("A field has a name of more than 200 characters")
+        for _ in range(2):
+            await person.press("ctrl+s")
+            assert [each.word for each in person.app.screen.query(Choice)] == ["Decline", "Cancel the call"]
+        assert person.answers() == []
+        await person.press("d")
+        assert person.answers() == [Filled("decline")]
+
+    schema = {"type": "object", "properties": {"a" * 201: {"type": "string"}}}
+    played(lambda stage: scenes.form(stage, schema, secrets), play)
 
 
 def test_a_draft_stays_and_letters_decline_only_outside_of_fields() -> None:

@@ -27,16 +27,16 @@ class FormDialog(Asking[Form]):
     _reviewed: dict[str, Json] | None = None
     _warned = False
 
-    def count(self) -> int:
-        """Count its fields."""
+    def count(self) -> int | None:
+        """Count its fields; None: it cannot be shown, so it cannot be sent."""
         try:
             return len(fields(self.asked.schema))
         except BadForm:
-            return 0
+            return None
 
     def state(self) -> Content:
         """Draw how long it is."""
-        return drawn.row((f"{words.counted(self.count(), 'field')}   ", "$muted"), super().state())
+        return drawn.row((f"{words.counted(self.count() or 0, 'field')}   ", "$muted"), super().state())
 
     def heading(self) -> Content:
         """Draw who asks."""
@@ -58,8 +58,9 @@ class FormDialog(Asking[Form]):
 
     def choices(self) -> Iterable[Widget]:
         """Make the choices."""
-        if not self.asked.secrets or self._warned:
-            is_last = self._reviewed is not None or self.count() < 2
+        count = self.count()
+        if count is not None and (self._warned or not self.asked.secrets):
+            is_last = self._reviewed is not None or count < 2
             yield Choice("Send" if is_last else "Review and send", "send")
         yield Choice("Decline", "decline")
         yield Choice("Cancel the call", "cancel")
