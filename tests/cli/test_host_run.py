@@ -334,6 +334,8 @@ def test_a_run_is_recorded_and_played_again_without_its_model(splice: Splice, re
     assert other.code == FAILED
     assert "has no answer to this request" in other.err
     Path("bad.jsonl").write_text("{")
-    for wrong in (["--model", "bad.jsonl"], ["--model", "none.jsonl"], ["--record", "no/such/tape.jsonl"]):
+    Path("link.jsonl").symlink_to("tape.jsonl")
+    records = (["--record", each] for each in ("no/such/tape.jsonl", "link.jsonl", "."))
+    for wrong in (["--model", "bad.jsonl"], ["--model", "none.jsonl"], *records):
         done = splice(*words, *wrong)
         assert (done.code, "The cassette cannot be used" in done.err) == (USAGE, True)

@@ -1,6 +1,7 @@
 """Answers are recorded and played again, and nothing but answers."""
 
 import asyncio
+import os
 import stat
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import pytest
 
 from splice.host.models.base import Model, ModelEvent, ModelFailed
-from splice.host.models.replay import RecordingModel, ReplayModel, request_hash
+from splice.host.models.replay import RecordingModel, ReplayModel, cassette, request_hash
 from splice.host.models.script import ScriptModel
 from splice.types import ModelPreferences, SamplingMessage, TextContent
 from support.model_server import WEATHER, asking
@@ -62,6 +63,34 @@ def test_requests_are_the_same_when_a_model_reads_the_same() -> None:
     assert request_hash(one) == request_hash(same)
     different = [asking("y"), asking("x"), asking("x", tools=[WEATHER]), asking("x", system_prompt="s"), one]
     assert len({request_hash(each) for each in different}) == 5
+
+
+def test_a_cassette_that_was_there_becomes_private(tmp_path: Path) -> None:
+    for record in (cassette, lambda tape: ask(RecordingModel(ScriptModel(TURNS), tape), "go")):
+        tape = tmp_path / "tape.jsonl"
+        tape.touch(mode=0o644)
+        tape.chmod(0o644)
+        record(tape)
+        assert stat.S_IMODE(tape.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("kind", ["link", "dangling", "folder", "pipe"])
+def test_a_cassette_that_is_no_file_is_refused(tmp_path: Path, kind: str) -> None:
+    tape, other = tmp_path / "tape.jsonl", tmp_path / "other"
+    if kind == "link":
+        other.write_text("kept")
+        other.chmod(0o644)
+    if kind in ("link", "dangling"):
+        tape.symlink_to(other)
+    elif kind == "folder":
+        tape.mkdir()
+    else:
+        os.mkfifo(tape)
+    for record in (cassette, lambda tape: ask(RecordingModel(ScriptModel(TURNS), tape), "go")):
+        with pytest.raises(ValueError, match=r"tape\.jsonl is a link, a folder or a device; name a file"):
+            record(tape)
+    assert other.exists() == (kind == "link")
+    assert kind != "link" or (other.read_text(), stat.S_IMODE(other.stat().st_mode)) == ("kept", 0o644)
 
 
 def test_a_broken_cassette_is_told_with_its_line(tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ class RecordingModel:
         self.window = model.window
 
     async def stream(self, params: CreateMessageParams) -> AsyncIterator[ModelEvent]:
-        """Ask the model, yield what it says, and record it. Raises `ModelFailed`, and `OSError` for the cassette."""
+        """Ask the model, yield what it says, and record it. Raises `ModelFailed`, and as `cassette` does."""
         events: list[ModelEvent] = []
         request = request_hash(params)
         try:
@@ -83,7 +83,7 @@ class RecordingModel:
 
     def _append(self, recorded: _Recorded) -> None:
         """Append a line by one write, so that two processes may record to the same cassette."""
-        file = os.open(self.cassette, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        file = _opened(self.cassette)
         try:
             os.write(file, msgspec.json.encode(recorded) + b"\n")
         finally:
@@ -91,9 +91,23 @@ class RecordingModel:
 
 
 def cassette(path: str | Path) -> Path:
-    """Get a cassette ready to be recorded to. Raises `OSError` if it cannot be written."""
-    os.close(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600))
+    """Get a cassette ready to be recorded to. Raises `OSError` and `ValueError` if it cannot be written."""
+    os.close(_opened(Path(path)))
     return Path(path).absolute()
+
+
+def _opened(path: Path) -> int:
+    """Open a cassette to append to it; from then on only the user may read it. Raises `OSError` and `ValueError`."""
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        raise ValueError(f"{path} is a link, a folder or a device; name a file, or one that is not there yet")
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    file = os.open(path, flags, 0o600)
+    try:
+        os.fchmod(file, 0o600)
+    except OSError:
+        os.close(file)
+        raise
+    return file
 
 
 class ReplayModel:
