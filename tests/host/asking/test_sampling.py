@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,11 @@ from splice.host.asking.sampling import Limits, Samplings
 from splice.host.asking.unattended import Answers
 from splice.host.board import Board
 from splice.host.items import Call, Chat, Notice, Question, Rule
-from splice.host.models.base import Model, ModelEvent
+from splice.host.models.base import Model, ModelEvent, Stop, Text
 from splice.types import CreateMessageParams, CreateMessageResult, SamplingMessage, TextContent, Tool, ToolChoice
 from support.asking import asked_of
 from support.talking import Parrot
+from support.waiting import until
 
 
 class Desk(Struct):
@@ -177,6 +179,47 @@ def test_while_a_model_answers_the_call_says_so() -> None:
         assert found.word == ""
         questions.answer(id, Reviewed("deny"), "web")
         assert await asking is None
+
+    _run(body)
+
+
+class Slow(Parrot):
+    """A parrot that says nothing until it may."""
+
+    may: asyncio.Event = msgspec.field(default_factory=asyncio.Event)
+
+    async def stream(self, params: CreateMessageParams) -> AsyncIterator[ModelEvent]:
+        self.told.append(params)
+        await self.may.wait()
+        yield Text("So")
+        yield Stop("endTurn")
+
+
+@pytest.mark.parametrize("labels", [("Demo model", "Other"), ("Demo model", "Demo model")])
+@pytest.mark.parametrize("first", [0, 1])
+def test_of_two_models_that_answer_for_a_call_it_names_the_one_that_is_left(
+    labels: tuple[str, str], first: int
+) -> None:
+    async def body(board: Board, _: Questions, samplings: Samplings, desk: Desk) -> None:
+        samplings._policy.permissions.grant("allow", "sampling travel", chat="")
+        models, asking = [Slow(label=label) for label in labels], list[asyncio.Task[Any]]()
+        said = [f"{label} writes an answer for travel" for label in labels]
+
+        def word() -> str:
+            found = board.get("call:7", Call)
+            return "" if found is None else found.word
+
+        for model in models:
+            desk.parrot = model
+            asking.append(asyncio.create_task(samplings.sample("travel", _params())))
+            await until(partial(bool, model.told))
+        assert word() == said[1]
+        models[first].may.set()
+        await asking[first]
+        assert word() == said[1 - first]
+        models[1 - first].may.set()
+        await asking[1 - first]
+        assert word() == ""
 
     _run(body)
 

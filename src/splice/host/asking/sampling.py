@@ -104,6 +104,8 @@ class Samplings:
         self._around = around
         self._clock = clock
         self._times: dict[str, deque[float]] = {}
+        self._writing: dict[str, list[str]] = {}
+        """What is said of the models at work, by the call that they work for."""
 
     async def sample(
         self, server: str, params: CreateMessageParams, *, calls: Sequence[str] = ()
@@ -174,17 +176,26 @@ class Samplings:
 
     @contextmanager
     def _under_way(self, server: str, model: Model, call: str) -> Generator[None]:
-        """Say on the call that a model is at work for it: nothing else moves meanwhile."""
-        before = self._board.get(call, Call)
+        """Say on the call which model is at work for it, the last of several: nothing else moves meanwhile."""
         said = f"{one_line(model.label)} writes an answer for {one_line(server)}"
-        if before is not None:
-            self._board.change(call, word=said)
+        writing = self._writing.setdefault(call, [])
+        self._reword(call, writing, [*writing, said])
+        writing.append(said)
         try:
             yield
         finally:
-            now = self._board.get(call, Call)
-            if before is not None and now is not None and now.word == said:
-                self._board.change(call, word=before.word)
+            left = list(writing)
+            left.remove(said)
+            self._reword(call, writing, left)
+            writing[:] = left
+            if not left:
+                del self._writing[call]
+
+    def _reword(self, call: str, before: list[str], now: list[str]) -> None:
+        """Change what is said of those at work, unless the call has come to say something else."""
+        item = self._board.get(call, Call)
+        if item is not None and item.word == "".join(before[-1:]):
+            self._board.change(call, word="".join(now[-1:]))
 
     async def _generated(self, server: str, model: Model, told: CreateMessageParams) -> tuple[CreateMessageResult, int]:
         used: list[Usage] = []
