@@ -42,7 +42,7 @@ def test_groups_name_their_commands(splice: Splice) -> None:
     assert splice("host").code == splice("host", "mcp").code == USAGE
     shown = splice("host", "mcp", "--help")
     assert (shown.code, shown.err) == (OK, "")
-    for name in ("add", "add-json", "import", "list", "get", "remove", "test", "trust", "login", "logout"):
+    for name in ("add", "add-json", "import", "list", "get", "remove", "test", "trust", "accept", "login", "logout"):
         assert f"\n  {name} " in shown.out
         assert splice("host", "mcp", name, "--help").code == OK
     for name in ("chat", "run", "web", "log", "models"):

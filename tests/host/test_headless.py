@@ -75,7 +75,7 @@ def test_a_tool_that_is_allowed_by_name_and_changed_since_is_no_success(tmp_path
     assert lines_of(tmp_path, {"say": "Nothing."}, allow=["desk/look"])[0] == DONE
     status, lines = lines_of(tmp_path, {"say": "Nothing."}, allow=["desk/look"], servers={"desk": other()})
     assert status == UNANSWERED
-    assert "desk/look changed since you saw it: look at it in splice host chat or web" in lines[-1]["why"]
+    assert "desk/look changed since you saw it: splice host mcp accept desk/look" in lines[-1]["why"]
     assert lines_of(tmp_path, {"say": "Nothing."}, allow=["desk/*"], servers={"desk": other()})[0] == DONE
 
 

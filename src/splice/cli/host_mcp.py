@@ -14,6 +14,9 @@ command = Lazy(
         "remove": Row("splice.cli.host_adding:remove", "Take a server out of its file."),
         "test": Row("splice.cli.host_testing:command", "Start a server, and say what it offers or why it fails."),
         "trust": Row("splice.cli.host_trusting:command", "Look at the command of a project's server, and trust it."),
+        "accept": Row(
+            "splice.cli.host_accepting:command", "Look at what a server changed of its tools, and accept it."
+        ),
         "login": Row("splice.cli.host_logins:login", "Log in to a server with a browser."),
         "logout": Row("splice.cli.host_logins:logout", "Forget a login."),
     },

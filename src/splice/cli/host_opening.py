@@ -11,10 +11,13 @@ import click
 
 from splice.cli.host_failing import Refused, note, tell_try, warn
 from splice.cli.host_files import ADD, Known, chosen, known
+from splice.cli.host_starting import refusal
 from splice.cli.outcomes import FAILED, USAGE
 from splice.host.config import jsonc
+from splice.host.config.entries import Entry
 from splice.host.config.jsonc import BadConfiguration
 from splice.host.host import Host, HostError, HostOptions
+from splice.host.items import Server
 from splice.host.text import one_line
 from splice.schema.schemas import is_object
 
@@ -60,6 +63,14 @@ async def _talk(here: Known, work: Callable[[Host], Awaitable[int]], options: Ho
         if is_open:
             raise
         raise Refused(USAGE, str(error)) from error
+
+
+async def connect(host: Host, entry: Entry, here: Known) -> None:
+    """Start a server. Raises `Refused` with why it cannot be used."""
+    try:
+        await host.start_server(entry.name)
+    except HostError as error:
+        raise refusal(entry, host.board.get(f"server:{entry.name}", Server), str(error), here) from error
 
 
 def options_of(**given: Any) -> HostOptions:

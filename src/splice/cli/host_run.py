@@ -13,13 +13,20 @@ from splice.cli.arguments import pairs
 from splice.cli.host_adding import debug_option
 from splice.cli.host_failing import Refused, note, print_json, warn
 from splice.cli.host_files import Known, config_option, quoted, server_option
-from splice.cli.host_opening import answers_of, found_for, model_option, options_of, record_option, say_model, talk
-from splice.cli.host_starting import refusal
+from splice.cli.host_opening import (
+    answers_of,
+    connect,
+    found_for,
+    model_option,
+    options_of,
+    record_option,
+    say_model,
+    talk,
+)
 from splice.cli.outcomes import DENIED, FAILED, OK, UNREACHABLE, USAGE, Stop
 from splice.host import headless
 from splice.host.asking.permissions import Effect, check, strange, tool_of
 from splice.host.chats import START_SECONDS
-from splice.host.failing import HostError
 from splice.host.host import Host, HostOptions
 from splice.host.items import Call, Model, Prompt, Server, Tool
 from splice.host.text import listed, one_line, safe
@@ -107,13 +114,8 @@ class _Run:
 
     async def _connect(self, host: Host) -> None:
         """Start the servers that were named: the run is about them. Raises `Refused`."""
-        entries = [self._here.entry(name) for name in self._servers]
-        for entry in entries:
-            try:
-                await host.start_server(entry.name)
-            except HostError as error:
-                item = host.board.get(f"server:{entry.name}", Server)
-                raise refusal(entry, item, str(error), self._here) from error
+        for name in self._servers:
+            await connect(host, self._here.entry(name), self._here)
 
     def _hear(self, line: str) -> None:
         """Take a line of the turn."""

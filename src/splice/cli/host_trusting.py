@@ -1,6 +1,7 @@
 """`splice host mcp trust`: look at the exact command of a project's server, all of it, and trust it or not."""
 
 import sys
+from collections.abc import Iterable
 
 import click
 
@@ -61,7 +62,7 @@ def show(entry: Entry, before: list[str] | None, here: Known) -> None:
         print(f"    {one_line(word)}", file=err)
     if before is not None:
         print("you trusted it as another command; what is gone, and what is new:", file=err)
-        print(f"    {_difference(before, entry)}", file=err)
+        print(f"    {marked(compare(' '.join(before), ' '.join(entry.words), Budget()))}", file=err)
     facts = {
         "in": one_line(entry.cwd) or ("" if entry.folder is None or entry.url else str(entry.folder)),
         "gets": ", ".join(entry.variables),
@@ -73,12 +74,12 @@ def show(entry: Entry, before: list[str] | None, here: Known) -> None:
             print(f"  {title:<12} {one_line(text)}", file=err)
 
 
-def _difference(before: list[str], entry: Entry) -> str:
+def marked(words: Iterable[tuple[str, str]]) -> str:
+    """Write what changed, word by word: what is gone, and what is new, in marks and in colours."""
     styles = {" ": "", "-": "red", "+": "green"}
-    compared = compare(" ".join(before), " ".join(entry.words), Budget())
-    told = ((mark, one_line(text)) for mark, text in compared)
-    shown = (f"[{mark}{text}{mark}]" if mark != " " else text for mark, text in told)
-    return " ".join(painted(text, styles[text[1] if text[:1] == "[" else " "], sys.stderr) for text in shown if text)
+    told = ((mark, one_line(text)) for mark, text in words if text)
+    shown = (painted(text if mark == " " else f"[{mark}{text}{mark}]", styles[mark], sys.stderr) for mark, text in told)
+    return " ".join(shown)
 
 
 def _decide(entry: Entry, yes: str | None) -> None:

@@ -7,6 +7,7 @@ so that no script takes it for done. Servers that cannot be used are told of, an
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from shlex import quote
 
 import msgspec
 
@@ -87,7 +88,7 @@ async def _turn(
     denied = [each for each in _calls(host) if each.state == "denied"]
     refusals = [
         *map(str, _needed(host, "" if arguments is None else prompt, allow)),
-        *(f"{name} changed since you saw it: look at it in splice host chat or web" for name in _held(host, allow)),
+        *(f"{name} changed since you saw it: splice host mcp accept {quote(name)}" for name in _held(host, allow)),
         *(each.word if name in each.word else f"{name}: {each.word}" for name, each in _named(denied)),
     ]
     if refusals:
