@@ -14,11 +14,14 @@ from typing import Any
 import pytest
 from bench import host as bench
 
-MOST_FOR_A_TOOL = 450
+MOST_FOR_A_TOOL = 80
 """How many calls of functions a tool may cost, from the opening of the host to the end of the first turn."""
 
 ONCE = {"fingerprint", "definition", "lint", "for_model", "for_user", "tokens", "of_json"}
 """What is made of each definition, and costs something."""
+
+REMEMBERED = {"lint", "names_in", "_clean", "portable"}
+"""What the pin of a definition remembers."""
 
 SPARE = 50
 """How often these are called for what is no tool of a server."""
@@ -48,5 +51,6 @@ def test_a_first_turn_starts_no_process_and_looks_at_each_definition_once(
     assert told["given"] < 10  # the model searches
     assert calls["for_model"] + calls["for_user"] >= bench.TOOLS  # it is counted at all
     assert {name: calls[name] for name in ONCE if calls[name] > bench.TOOLS + SPARE} == {}
+    assert {name: calls[name] for name in REMEMBERED if calls[name]} == {}
     assert calls.total() < MOST_FOR_A_TOOL * bench.TOOLS
     assert calls["Manifests.load"] == bench.SERVERS

@@ -14,11 +14,11 @@ from splice.host import items
 from splice.host.models.schemas import portable
 from splice.host.tools import offering
 from splice.host.tools.lint import lint, names_in
-from splice.host.tools.pins import Definition, Pin, definition, fingerprint
+from splice.host.tools.pins import Pin, definition, fingerprint
 from splice.types import Tool
 
-EDITION = 2
-"""Counts the editions of the rules of lint and of `portable`: pins remember what those of one edition found."""
+EDITION = 3
+"""Counts the editions of lint, `for_model` and `portable`: pins remember what those of one edition found."""
 
 FEW = 20
 """So many tools are not worth a thread."""
@@ -28,7 +28,6 @@ class Draft(Struct):
     """A tool with what is computed of its definition alone."""
 
     tool: Tool
-    written: Definition
     hashed: str
     shown: Tool
     """As the model gets it, but for its name."""
@@ -47,7 +46,6 @@ class Known(Struct):
     """As the model gets it."""
     item: items.Tool
     """As the user sees it, but for what is decided of it."""
-    written: Definition
     findings: list[items.Finding]
     names: frozenset[str]
     """What may be names of other tools in its texts."""
@@ -56,7 +54,16 @@ class Known(Struct):
 
     def pin(self, *, is_looked_at: bool) -> Pin:
         """Take it for seen."""
-        return Pin(self.item.fingerprint, self.written, is_looked_at, self.findings, EDITION, self.item.notes)
+        return Pin(
+            self.item.fingerprint,
+            definition(self.tool),
+            is_looked_at,
+            findings=self.findings,
+            linted=EDITION,
+            notes=self.item.notes,
+            names=self.names,
+            is_clean=self.shown.input_schema == self.tool.input_schema,
+        )
 
 
 PinOf = Callable[[str], Pin | None]
@@ -90,18 +97,19 @@ def draft(tool: Tool, pin: Pin | None) -> Draft:
     written = definition(tool)
     hashed = fingerprint(written)
     if pin is not None and pin.fingerprint == hashed and pin.linted == EDITION:
-        findings, notes = pin.findings, pin.notes
-    else:
-        findings = [*lint(written), *offering.cuts("description", tool.description or "")]
-        notes = portable(tool).notes
-    return Draft(tool, written, hashed, offering.for_model(tool, tool.name), names_in(written), findings, notes)
+        names = names_in(written) if pin.names is None else pin.names
+        shown = offering.for_model(tool, tool.name, is_clean=pin.is_clean)
+        return Draft(tool, hashed, shown, names, pin.findings, pin.notes)
+    findings = [*lint(written), *offering.cuts("description", tool.description or "")]
+    shown = offering.for_model(tool, tool.name)
+    return Draft(tool, hashed, shown, names_in(written), findings, portable(tool).notes)
 
 
 def known_of(server: str, made: Draft, called: str) -> Known:
     """Make a tool of the registry of a draft; `called` is its name for the model."""
     shown = replace(made.shown, name=called)
     item = replace(offering.for_user(server, made.tool, shown), fingerprint=made.hashed, notes=made.notes)
-    return Known(made.tool, shown, item, made.written, made.findings, made.names)
+    return Known(made.tool, shown, item, made.findings, made.names)
 
 
 def _drafts(tools: Sequence[Tool], pins: dict[str, Pin | None]) -> dict[str, Draft]:

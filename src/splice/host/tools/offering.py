@@ -33,14 +33,17 @@ def tokens_of(text: str | bytes) -> int:
     return -(-len(data) // _BYTES_PER_TOKEN)
 
 
-def for_model(tool: Tool, called: str) -> Tool:
-    """Write a tool for the model: under its name for it, without characters that cannot be seen, and not too long."""
+def for_model(tool: Tool, called: str, *, is_clean: bool = False) -> Tool:
+    """Write a tool for the model: under its name for it, without characters that cannot be seen, and not too long.
+
+    `is_clean` says that it is known of the schema that nothing is left out of it.
+    """
     hints = tool.annotations
     return Tool(
         name=called,
         title=None if tool.title is None else cut(strip(tool.title)),
         description=None if tool.description is None else cut(strip(tool.description)),
-        input_schema=_clean(tool.input_schema),
+        input_schema=tool.input_schema if is_clean else _clean(tool.input_schema),
         annotations=None if hints is None else replace(hints, title=None),
     )
 

@@ -66,6 +66,10 @@ class Pin(Struct, omit_defaults=True):
     """Which edition of the rules found them."""
     notes: list[str] = []
     """What models are not told of it."""
+    names: frozenset[str] | None = None
+    """What may be names of other tools in its texts; None: that is not kept."""
+    is_clean: bool = False
+    """The model gets its schema as it is."""
 
 
 class Pinned(Struct, omit_defaults=True):
@@ -197,7 +201,7 @@ class Pins:
             known.was_lost |= oldest.partition(" ")[0] not in _CHOSEN
             self._drop(server, oldest)
         if self._sizes[server] + _size(pin) > MAX_SERVER_BYTES:
-            pin = replace(pin, definition={"name": pin.definition.get("name", "")})
+            pin = replace(pin, definition={"name": pin.definition.get("name", "")}, names=None)
         known.pins[key] = pin
         self._sizes[server] += _size(pin)
         self._changed.add((server, key))

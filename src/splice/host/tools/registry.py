@@ -269,7 +269,8 @@ class Registry:
             if pin.linted != EDITION:
                 self._pins.pin(server, "tool", known.pin(is_looked_at=pin.is_looked_at))
             return replace(item, is_new=not pin.is_looked_at)
-        resembles = hearing.gone.resembles(known.written) if pin is None else ""
+        written = definition(known.tool)
+        resembles = hearing.gone.resembles(written) if pin is None else ""
         if pin is None and not self._must_wait(known, resembles, hearing):
             self._pins.pin(server, "tool", known.pin(is_looked_at=False))
             return replace(item, is_new=True)
@@ -278,7 +279,7 @@ class Registry:
         hashed_before = before.fingerprint if before else ""
         if was and was.held and (was.fingerprint, was.fingerprint_before) == (hashed, hashed_before):
             return replace(was, findings=findings, is_on=is_on)
-        held = difference(before.definition if before else {}, known.written, hearing.budget)
+        held = difference(before.definition if before else {}, written, hearing.budget)
         return replace(item, is_new=pin is None, resembles=resembles, held=held, fingerprint_before=hashed_before)
 
     def _must_wait(self, known: Known, resembles: str, hearing: _Hearing) -> bool:
@@ -321,7 +322,8 @@ class Registry:
         owners = {name: server for server, tools in self._known.items() for name in tools}
         for tools in self._known.values():
             for known in tools.values():
-                named = mentions(known.names - tools.keys(), owners)
+                found = known.names & owners.keys()
+                named = mentions(found - tools.keys(), owners) if found else []
                 if named != known.named:
                     known.named = named
                     self._board.change(known.item.id, findings=[*known.findings, *named])
