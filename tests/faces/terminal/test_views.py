@@ -15,6 +15,7 @@ import pytest
 from msgspec.structs import replace
 from PIL import Image
 from textual.content import Content
+from textual.dom import DOMNode
 from textual.events import Paste
 from textual.widgets import Input
 
@@ -703,3 +704,21 @@ def test_pictures_are_drawn_in_previews_results_and_messages(monkeypatch: pytest
         await person.sees("Pictures are drawn with Pillow: pip")
 
     played(scene, play, (120, 60))
+
+
+def test_at_rest_it_does_not_go_through_all_its_widgets(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def play(person: Acting) -> None:
+        person.app._tick()
+        walked: list[object] = []
+
+        def walk(node: DOMNode, *_: object, **__: object) -> list[DOMNode]:
+            walked.append(node)
+            return []
+
+        monkeypatch.setattr(DOMNode, "walk_children", walk)
+        for _ in range(4):  # what it does in a second
+            person.app._tick()
+        monkeypatch.undo()
+        assert walked == []
+
+    played(scenes.servers, play)

@@ -154,7 +154,8 @@ class Splice(Face, inherit_bindings=False):
 
     def _tick(self) -> None:
         for screen in self.screen_stack[:1]:  # none any more while the app ends
-            for chat in screen.query(Chat):
+            chat = screen.query_one_optional(Chat)  # which remembers what it found; `query` goes through all widgets
+            if chat is not None:
                 if self.is_moving and self.view == "chat" and chat.runs():
                     chat.turn_marks()
                 self._open_alone()
