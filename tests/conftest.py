@@ -9,6 +9,7 @@ from collections.abc import Generator
 from itertools import chain
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from support.tables import on_a_loop
 
@@ -32,6 +33,11 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # Whoever runs the tests under `nohup` ignores this signal, and every program would inherit that.
 if hasattr(signal, "SIGHUP"):
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+# A slow machine is no failure, and what was green stays green until the code changes: `make fuzz` looks for more.
+settings.register_profile("steady", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("steady")
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -245,7 +245,6 @@ def test_whatever_happens_each_call_has_its_own_one_outcome(medium: str, speakin
     how = settings(
         max_examples=count,
         stateful_step_count=length,
-        deadline=None,
         database=None,
         suppress_health_check=list(HealthCheck),
     )

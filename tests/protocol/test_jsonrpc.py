@@ -233,13 +233,11 @@ JSON = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(JSON, st.sampled_from([None, 2]), st.booleans())
 def test_depth_agrees_with_a_parser(value: object, indent: int | None, ascii_only: bool) -> None:
     assert depth(json.dumps(value, indent=indent, ensure_ascii=ascii_only).encode()) == reference_depth(value)
 
 
-@settings(deadline=None)
 @given(JSON, st.integers(0, 6))
 def test_check_text_refuses_exactly_what_is_too_deep(value: object, limit: int) -> None:
     text = json.dumps(value).encode()
@@ -267,7 +265,6 @@ MESSAGES = (
 )
 
 
-@settings(deadline=None)
 @given(MESSAGES)
 @pytest.mark.requirement(100)
 def test_what_is_written_is_read_back(message: Message) -> None:
@@ -278,7 +275,6 @@ def test_what_is_written_is_read_back(message: Message) -> None:
     assert type(read) is type(message)
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=40) | st.text(alphabet='{}[]":,0123jsonrpcid. \\u', max_size=60).map(str.encode))
 def test_garbage_raises_nothing_but_bad_message(data: bytes) -> None:
     try:
@@ -287,7 +283,7 @@ def test_garbage_raises_nothing_but_bad_message(data: bytes) -> None:
         encode(error.response())
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(MESSAGES, st.data())
 def test_a_damaged_message_raises_nothing_but_bad_message(message: Message, data: st.DataObject) -> None:
     text = bytearray(encode(message))
@@ -373,7 +369,6 @@ def test_what_is_no_batch_is_refused(text: bytes, code: int) -> None:
     assert caught.value.code == code
 
 
-@settings(deadline=None)
 @given(st.lists(SMALL_JSON, min_size=1, max_size=5))
 def test_a_batch_keeps_every_item(items: list[Any]) -> None:
     assert [json.loads(item) for item in split_batch(json.dumps(items).encode())] == items
@@ -415,7 +410,6 @@ def test_a_line_too_long_is_not_kept() -> None:
         assert len(lines._held) <= 2 * ENDS_BYTES
 
 
-@settings(deadline=None)
 @given(st.lists(st.binary(max_size=12)), st.data(), st.integers(0, 10))
 def test_any_chunking_gives_the_same_lines(parts: list[bytes], data: st.DataObject, limit: int) -> None:
     stream = b"\n".join(parts)

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import Struct
 from msgspec.structs import replace
@@ -266,7 +266,7 @@ def test_marks_cover_versions(marks: tuple[object, ...], versions: tuple[str, ..
 
 
 @pytest.mark.parametrize("kind", wire_types().values(), ids=lambda kind: kind.__name__)
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=12)
 @given(data=st.data())
 def test_any_value_of_any_type_in_any_version(kind: type[Struct], data: st.DataObject) -> None:
     value = data.draw(instances(kind))

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import NODEFAULT, Raw, Struct
 from msgspec.structs import fields
@@ -63,7 +63,7 @@ def test_a_field_that_may_be_absent_is_none(kind: type[Wire]) -> None:
 
 
 @pytest.mark.parametrize("kind", TYPES.values(), ids=TYPES)
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=10)
 @given(data=st.data())
 def test_an_explicit_null_reads_as_absent(kind: type[Wire], data: st.DataObject) -> None:
     """`is_error` is the one field whose null only `read_result` takes."""

@@ -425,5 +425,5 @@ class TwoTables(RuleBasedStateMachine):
 
 TestOneTable = OneTable.TestCase
 TestTwoTables = TwoTables.TestCase
-TestOneTable.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
-TestTwoTables.settings = settings(max_examples=40, stateful_step_count=50, deadline=None)
+TestOneTable.settings = settings(max_examples=60, stateful_step_count=40)
+TestTwoTables.settings = settings(max_examples=40, stateful_step_count=50)

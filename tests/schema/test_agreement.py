@@ -114,7 +114,7 @@ def fits(check: Callable[[Any], object], value: Any) -> bool:
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(data=st.data())
 def test_schema_and_decoding_agree(kind: Any, data: st.DataObject) -> None:
     signature = taking(kind)

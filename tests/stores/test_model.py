@@ -125,4 +125,4 @@ def memory(_: Path, clock: Clock) -> Store:
 @pytest.mark.parametrize("make", [sqlite, memory])
 def test_a_store_does_what_the_model_does(make: Any) -> None:
     machine = type("Made", (Machine,), {"make": staticmethod(make)})
-    run_state_machine_as_test(machine, settings=settings(max_examples=15, stateful_step_count=40, deadline=None))
+    run_state_machine_as_test(machine, settings=settings(max_examples=15, stateful_step_count=40))

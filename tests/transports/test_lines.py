@@ -215,7 +215,7 @@ def pieces() -> st.SearchStrategy[bytes]:
 
 
 @given(st.lists(pieces(), max_size=12), st.booleans())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_whatever_comes_the_next_good_message_works(junk: list[bytes], batches: bool) -> None:
     async def feed() -> None:
         peer = LinePeer()

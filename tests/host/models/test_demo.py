@@ -339,7 +339,7 @@ JSON = st.recursive(
 SCHEMAS = st.dictionaries(st.sampled_from(["type", "properties", "required", "$defs"]), JSON, max_size=4)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.lists(TEXTS, min_size=1, max_size=3), SCHEMAS, JSON, st.sampled_from([[], HOST_TOOLS, [HOST_TOOLS[0]]]))
 def test_odd_input_is_answered(texts: list[str], schema: dict[str, Any], value: Any, host_tools: list[Tool]) -> None:
     odd = Tool(name="odd__checkWeather", description="weather of a day", input_schema=schema)
