@@ -3,7 +3,7 @@
 python bench/host.py prepare HOME       20 servers with 500 tools, as if they had been used before
 python bench/host.py turn HOME          from the start of the process until the model gets a message and the tools
 python bench/host.py chatter HOME       a call during which a server writes 10,000 log messages
-python bench/host.py log HOME           pages of an activity log of 10,000 records
+python bench/host.py log HOME           pages of an activity log of 10,000 records, told in words
 """
 
 import asyncio
@@ -25,6 +25,7 @@ from splice.host.items import Tool as Offered
 from splice.host.models.base import ModelEvent, Stop, Text
 from splice.host.models.script import ScriptModel
 from splice.host.places import Places
+from splice.host.telling import told
 from splice.types import CreateMessageParams, Tool
 
 SERVERS, TOOLS, MESSAGES, RECORDS, PAGE = 20, 500, 10_000, 10_000, 200
@@ -165,8 +166,9 @@ async def log(home: Path) -> dict[str, float]:
         while True:
             began = time.perf_counter()
             page = host.activity.read(before=before, count=PAGE)
+            words = [told(record.kind, record.facts, record.turn) for record in page]
             walls.append(time.perf_counter() - began)
-            if not page:
+            if not words:
                 break
             before = min(record.number for record in page)
         paged = cpu() - used

@@ -317,7 +317,7 @@ def test_the_log_tells_why_in_words_and_everything_as_json(splice: Splice, ready
     assert splice("host", "run", "-p", "add a=2 b=3", "--allow", "shop/add").code == OK
     line = next(each for each in splice("host", "log", "--kind", "call").out.splitlines() if "call" in each)
     assert "add was called in " in line
-    assert "the policy: Allowed: a rule allows shop/add." in line
+    assert "Allowed by the policy: a rule allows shop/add." in line
     assert "sha256" not in line
     [record] = splice("host", "log", "--kind", "call", "--json").json["records"]
     assert "arguments_sha256" in record["facts"]

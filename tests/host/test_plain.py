@@ -169,7 +169,8 @@ def test_an_address_is_opened_by_the_host() -> None:
 
 
 def test_the_log_is_told_in_the_words_of_the_host() -> None:
-    said = recorded.sentence(Record(1, 0.0, "rule", "s", {"effect": "allow", "what": "s/*"}))
+    rule = Record(1, 0.0, "rule", "s", {"effect": "allow", "what": "s/*"})
+    said = recorded.line(rule, recorded.told(rule).whole)
     assert said.endswith(" s: the rule allow s/* was made.")
 
 

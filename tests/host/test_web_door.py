@@ -172,6 +172,14 @@ async def test_forms_are_checked_results_read_on_and_the_log_exported() -> None:
     assert json.loads(body)["text"] == "a" * 10
     assert (await visitor.ask("/text?call=call:51&block=7&from=0", "GET", b"", **named))[0] == 404
     assert (await visitor.ask("/text?call=call:51&block=x", "GET", b"", **named))[0] == 404
+    _, _, body = await visitor.ask("/do/activity", "POST", b'{"count": 1, "words": "searchFlights"}', **named)
+    [found] = json.loads(body)
+    assert found["record"]["number"] == 3
+    assert found["told"] == {
+        "text": "searchFlights was called in 1 s, 3 bytes came back: the rule travel/*.",
+        "name": "searchFlights",
+        "word": "The rule travel/*",
+    }
     _, _, body = await visitor.ask("/export", "GET", b"", **named)
     assert [json.loads(line)["number"] for line in body.splitlines()] == [3, 2, 1]
 

@@ -51,6 +51,7 @@ class Record(Struct, frozen=True):
     kind: str
     server: str = ""
     facts: dict[str, Any] = {}
+    turn: int = 0
 
 
 class Log:

@@ -89,5 +89,5 @@ def _read(path: Path) -> Iterator[Record]:
 def _line(record: Record) -> str:
     at = time.strftime("%H:%M:%S", time.localtime(record.at))
     where = one_line(record.server) or "\u2013"
-    words = told(record.kind, record.facts, record.turn)
+    words = told(record.kind, record.facts, record.turn).whole
     return f"{painted(at, 'dim', sys.stdout)}  {one_line(record.kind):<11} {where:<12} {words}".rstrip()

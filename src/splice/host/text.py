@@ -41,6 +41,8 @@ def safe(text: str) -> str:
 
 def one_line(text: str) -> str:
     """Make text safe and one line of it, for names and headings."""
+    if text.isascii() and text.isprintable() and "  " not in text:  # as most are
+        return text.strip()
     return " ".join(safe(text).split())
 
 

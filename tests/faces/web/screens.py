@@ -225,18 +225,21 @@ def crashed(stage: Stage) -> None:
     ]
 
 
+YOU, RULE = "you, in the browser", "the policy: Allowed: a rule allows"
+
+
 class Written(Log):
     """A log of a trip, over and over."""
 
     LINES: tuple[tuple[str, str, dict[str, Any]], ...] = (
-        ("call", "mail", {"tool": "sendEmail", "trail": ["you: Allowed once"], "seconds": 0.8, "bytes": 96}),
-        ("call", "calendar", {"tool": "createEvent", "trail": ["you: Allowed for this chat"], "seconds": 0.4}),
+        ("call", "mail", {"tool": "sendEmail", "trail": [f"{YOU}: Allowed once"], "seconds": 0.8, "bytes": 96}),
+        ("call", "calendar", {"tool": "createEvent", "trail": [f"{YOU}: Allowed for this chat"], "seconds": 0.4}),
         ("call", "travel", {"tool": "bookTrip", "trail": ["you, in the terminal: Allowed once"], "seconds": 8.0}),
         ("answer", "travel", {"asks": "form", "answer": "accept", "by": "web"}),
-        ("call", "mail", {"tool": "sendEmail", "state": "denied", "trail": ["you: Denied"]}),
-        ("call", "files", {"tool": "read_file", "state": "failed", "trail": ["the rule files/*: Allowed"]}),
-        ("sampling", "travel", {"decision": "edited by you", "seconds": 3.1}),
-        ("call", "weather", {"tool": "forecast", "trail": ["the rule weather/*: Allowed"], "seconds": 1.1}),
+        ("call", "mail", {"tool": "sendEmail", "state": "denied", "trail": [f"{YOU}: Denied"]}),
+        ("call", "files", {"tool": "read_file", "state": "failed", "trail": [f"{RULE} files/*"], "rule": "rule:4"}),
+        ("sampling", "travel", {"decision": "allowed", "messages": 2}),
+        ("call", "weather", {"tool": "forecast", "trail": [f"{RULE} weather/*"], "rule": "rule:3", "seconds": 1.1}),
         ("attach", "calendar", {"uri": "calendar://my-calendar/June-2024", "bytes": 1100}),
         ("prompt", "travel", {"name": "plan-vacation"}),
         ("list", "travel", {"tools": 9, "prompts": 1}),

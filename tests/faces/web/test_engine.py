@@ -116,7 +116,8 @@ def test_a_denied_call_stands_in_the_log_as_denied_and_took_no_time(browser: Bro
         expect(row.locator(".v-took")).to_have_text("")
         row.click()
         drawer = page.get_by_role("complementary", name="Event")
-        expect(drawer.locator("dd", has_text="Asked: no rule")).to_contain_text("Denied")
+        expect(drawer).to_contain_text("order was denied.")
+        expect(drawer.locator("dd", has_text="Asked by the policy: no rule")).to_contain_text("Denied")
         for label in ("Took", "Allowed"):
             expect(drawer.locator("dt", has_text=label)).to_have_count(0)
 

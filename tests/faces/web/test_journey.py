@@ -217,7 +217,7 @@ def looked_up(page: Page) -> None:
         expect(call).to_have_count(1)
         expect(call).to_contain_text("Allowed once by you, in the browser")
         answer = log.get_by_role("row").filter(has=page.get_by_role("gridcell", name="answer", exact=True))
-        expect(answer).to_contain_text("Allowed once in the browser")
+        expect(answer).to_contain_text("Allowed once by you, in the browser")
 
 
 def kept(folder: Path) -> None:

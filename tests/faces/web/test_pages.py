@@ -180,27 +180,18 @@ class Six(Log):
 
     def record(self, number: int) -> Record:
         tool = {"tool": "bookTrip", "state": "done", "arguments": {"note": "it's", "apiKey": "[hidden]"}}
-        made: dict[int, tuple[str, str, str, dict[str, Any]]] = {
-            1: ("question", "travel", "call:7", {"asks": "approval", "tool": "bookTrip"}),
-            2: ("answer", "travel", "call:7", {"asks": "approval", "tool": "bookTrip", "answer": "once", "by": "web"}),
-            3: ("call", "travel", "call:7", {**tool, "trail": ["you: Allowed once"], "waited": 5.0}),
-            4: (
-                "call",
-                "weather",
-                "",
-                {"tool": "forecast", "state": "done", "trail": ["the rule weather/*: Allowed"]},
-            ),
-            5: ("call", "files", "", {"tool": "read", "state": "failed", "trail": ["the rule files/*: Allowed"]}),
-            6: ("call", "mail", "", {"tool": "sendEmail", "state": "denied", "trail": ["you: Denied"]}),
+        asked, you = {"asks": "approval", "tool": "bookTrip"}, "you, in the browser"
+        ruled = {"rule": "rule:1", "trail": ["the policy: Allowed: a rule allows */*"]}
+        made: dict[int, tuple[str, str, dict[str, Any]]] = {
+            1: ("question", "travel", asked),
+            2: ("answer", "travel", {**asked, "answer": "once", "by": "web"}),
+            3: ("call", "travel", {**tool, "trail": [f"{you}: Allowed once"], "waited": 5.0}),
+            4: ("call", "weather", {"tool": "forecast", "state": "done", **ruled}),
+            5: ("call", "files", {"tool": "read", "state": "failed", **ruled}),
+            6: ("call", "mail", {"tool": "sendEmail", "state": "denied", "trail": [f"{you}: Denied"]}),
         }
-        kind, server, call, facts = made[number]
-        return Called(number, 1_718_000_000 + number * 5, kind, server, facts, call)
-
-
-class Called(Record, frozen=True):
-    """A record that belongs to a call."""
-
-    call: str = ""
+        kind, server, facts = made[number]
+        return Record(number, 1_718_000_000 + number * 5, kind, server, facts)
 
 
 def test_events_are_found_by_what_was_decided_and_say_why(browser: Browser) -> None:
@@ -218,7 +209,8 @@ def test_events_are_found_by_what_was_decided_and_say_why(browser: Browser) -> N
             expect(names).to_have_text(found)
         page.locator(".vrow").nth(1).click()
         event = page.get_by_role("complementary", name="Event")
-        expect(event).to_contain_text("Allowed once by you")
+        expect(event).to_contain_text("bookTrip was called.")
+        expect(event).to_contain_text("Allowed once by you, in the browser")
         expect(event).to_contain_text("5.0 s, the time of the call stood still")
         expect(event).to_contain_text("arguments.apiKey")
         event.get_by_role("button", name="Copy as command").click()

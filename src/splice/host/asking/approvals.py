@@ -22,9 +22,10 @@ from splice.host.asking.answers import WrongAnswer, said_of
 from splice.host.asking.forms import check
 from splice.host.asking.permissions import server_of, tool_of
 from splice.host.asking.policy import Policy, Proposed, Taint, Verdict
-from splice.host.asking.questions import HOST, Questions
+from splice.host.asking.questions import Questions
 from splice.host.board import Board
 from splice.host.items import Call, Step, Tool
+from splice.host.telling import who_of
 from splice.host.text import one_line, unseen
 from splice.host.tools.offering import GOES_OUTSIDE
 from splice.schema.schemas import cut, is_array, is_object
@@ -39,13 +40,6 @@ MAX_REASON = 1_000
 NOT_SAID = "The server does not say what this does: it may delete, and send data out."
 DELETES = "This may delete or overwrite something."
 LEAVES = "This leaves your computer and cannot be undone."
-
-_WHO = {"terminal": "you, in the terminal", "web": "you, in the browser", "policy": "the policy", HOST: "the host"}
-
-
-def who_of(by: By) -> str:
-    """Write who answered, for the trail of a call."""
-    return _WHO.get(by, f"the {by}")
 
 
 class Found(Protocol):

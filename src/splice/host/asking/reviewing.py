@@ -8,9 +8,9 @@ import time
 from msgspec import Struct
 
 from splice.host.asked import Decision, ResultReview
-from splice.host.asking.approvals import who_of
 from splice.host.asking.questions import Questions
 from splice.host.items import Step
+from splice.host.telling import who_of
 
 
 class ReviewedResult(Struct, frozen=True):

@@ -73,15 +73,15 @@ class ActivityPanel(Panel):
         each = self.record(row)
         if each is None:
             return Content()
-        face, is_bad = self.face, recorded.is_bad(each)
-        mark = (face.glyphs.failed, "$error") if is_bad else (face.glyphs.done, "$success")
+        face, told = self.face, recorded.told(each)
+        mark = (face.glyphs.failed, "$error") if told.is_bad else (face.glyphs.done, "$success")
         return columns(
             width,
             (Content.styled(words.clock(each.at), "$muted"), 10),
             (drawn.row(mark), 2),
             (face.line(each.server, "$muted"), 9),
-            (face.line(recorded.what(each)), 23),
-            (face.line(recorded.why(each), "$muted"), 24),
+            (face.line(recorded.what(each.kind, told)), 23),
+            (face.line(told.word, "$muted"), 24),
             (Content.styled(recorded.took(each), "$muted"), 8),
         )
 
@@ -90,13 +90,13 @@ class ActivityPanel(Panel):
         each = self.record(row)
         if each is None:
             return Content()
-        face = self.face
+        face, told = self.face, recorded.told(each)
         place = (f"  number {each.number}", "$muted")
         title = drawn.row(face.line(each.kind, "bold"), "  ", face.line(each.server, "$muted"), place)
         if self._shows_raw:
             return drawn.rows([title, Content(), face.text(as_json(dict(each.facts)))])
-        known = facts(*((name, face.text(value)) for name, value in recorded.told(each)))
-        return drawn.rows([title, face.line(recorded.sentence(each)), Content(), known])
+        known = facts(*((name, face.text(value)) for name, value in recorded.facts(each, told)))
+        return drawn.rows([title, face.line(recorded.line(each, told.text)), Content(), known])
 
     def on_rows_chosen(self, event: Rows.Chosen) -> None:
         """Show the record raw, or told."""
@@ -110,7 +110,8 @@ class ActivityPanel(Panel):
         if each is not None and each.kind == "call" and each.server:
             server = self.face.host.board.get(f"server:{each.server}", Server)
             self.face.copy(
-                words.command(server, recorded.fact(each, "tool"), each.facts.get("arguments")), "the command"
+                words.command(server, words.short(each.facts.get("tool", "")), each.facts.get("arguments")),
+                "the command",
             )
         elif each is not None:
             self.face.copy(as_json(dict(each.facts)), "the record")

@@ -100,6 +100,11 @@ class Recorded(Protocol):
         ...
 
     @property
+    def turn(self) -> int:
+        """In which turn of its chat; 0: in none."""
+        ...
+
+    @property
     def facts(self) -> Mapping[str, Any]:
         """Everything else."""
         ...

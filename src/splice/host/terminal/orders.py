@@ -205,7 +205,7 @@ class Orders:
 
     async def _log(self, rest: str) -> None:
         for each in reversed(self._host.activity.read(count=_number(rest, 20))):
-            self._talk.tell(recorded.sentence(each))
+            self._talk.tell(recorded.line(each, recorded.told(each).whole))
 
     async def _output(self, rest: str) -> None:
         for each in list(self._host.output(rest))[-40:]:

@@ -24,6 +24,7 @@ from splice.host.board import Batch
 from splice.host.commands import carry_out
 from splice.host.failing import HostError
 from splice.host.records import exporting
+from splice.host.telling import FACTS, KINDS, WAYS, told
 from splice.host.text import one_line
 from splice.host.web.showing import Showing, encoded
 
@@ -110,7 +111,7 @@ class Web:
         """Answer with the page, which the modules of `static` fill."""
         theme = request.cookies.get("theme", "")
         chosen = f' data-theme="{theme}"' if theme in ("light", "dark") else ""
-        filled = {"name": escape(self._name), "proposed": self._proposed}
+        filled = {"name": escape(self._name), "proposed": self._proposed, "words": _WORDS}
         return HTMLResponse(_PAGE.format(theme=chosen, **filled))
 
     async def events(self, request: Request) -> Response:
@@ -163,12 +164,13 @@ class Web:
         return _answer(self._showing.problems(given.question, given.values))
 
     async def activity(self, request: Request) -> Response:
-        """Answer with records of the activity log."""
+        """Answer with records of the activity log, each with what it is in words."""
         try:
             wanted = await _body(request, _Wanted)
         except HostError as error:
             return _refused(str(error), 400)
-        return _answer(self._host.activity.read(**msgspec.structs.asdict(wanted)))
+        records = self._host.activity.read(**msgspec.structs.asdict(wanted))
+        return _answer([{"record": each, "told": told(each.kind, each.facts, each.turn)} for each in records])
 
     async def text(self, request: Request) -> Response:
         """Answer with a page of a long result."""
@@ -237,6 +239,9 @@ def _refused(why: str, status: int) -> Response:
     return Response(encoded({"error": why}), status, media_type="application/json")
 
 
+_WORDS = escape(encoded({"kinds": KINDS, "ways": WAYS, "facts": FACTS}).decode())
+"""What the page names of the activity log."""
+
 _PAGE = """<!doctype html>
 <html lang="en"{theme}>
 <head>
@@ -244,6 +249,7 @@ _PAGE = """<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="project" content="{name}">
 <meta name="proposed" content="{proposed}">
+<meta name="words" content="{words}">
 <title>Splice</title>
 <link rel="icon" href="/static/mark.svg">
 <link rel="stylesheet" href="/static/splice.css">

@@ -6,7 +6,7 @@ import { give, signed, toast } from "./commands.js";
 import { h, icon, lazy, plain, shown } from "./dom.js";
 import * as json from "./json.js";
 import { button, copy, empty, hue, iconButton, menu, search, tabs, tile, toggleMenu } from "./pieces.js";
-import { commandOf, DECISIONS, hidden, isDecided, KINDS, steps, told } from "./records.js";
+import { commandOf, hidden, WORDS } from "./records.js";
 import { bar } from "./shell.js";
 import { go, redraw, ui } from "./state.js";
 import { bytes, clock, count, day, seconds } from "./words.js";
@@ -16,7 +16,7 @@ const view = {
   words: "",
   server: "",
   kind: "",
-  decision: "",
+  way: "",
   chosen: null,
   top: 0,
   height: 600,
@@ -30,7 +30,7 @@ const view = {
 const rowHeight = () =>
   matchMedia("(max-width: 639px)").matches ? 58 : matchMedia("(pointer: coarse)").matches ? 44 : 32;
 
-const isFiltered = () => Boolean(view.words || view.server || view.kind || view.decision);
+const isFiltered = () => Boolean(view.words || view.server || view.kind || view.way);
 
 function reset() {
   Object.assign(view, { pages: new Map(), found: [], cursor: undefined, isEnd: false, newest: null, top: 0 });
@@ -41,7 +41,7 @@ function reset() {
 
 /** Show what one server did. */
 export function onlyOf(server) {
-  Object.assign(view, { words: "", kind: "", decision: "", server, chosen: null });
+  Object.assign(view, { words: "", kind: "", way: "", server, chosen: null });
   reset();
   go("activity");
 }
@@ -62,7 +62,7 @@ function fetchPage(at) {
   );
 }
 
-const asked = () => JSON.stringify([view.words, view.server, view.kind, view.decision]);
+const asked = () => JSON.stringify([view.words, view.server, view.kind, view.way]);
 
 /** With a filter they are found one page after the other. */
 function fetchMore() {
@@ -79,8 +79,8 @@ function fetchMore() {
     .then(
       (records) => {
         if (before !== asked()) return;
-        view.cursor = records.at(-1)?.number;
-        view.found.push(...(view.decision ? records.filter((each) => isDecided(each, view.decision)) : records));
+        view.cursor = records.at(-1)?.record.number;
+        view.found.push(...records.filter(({ told }) => !view.way || told.ways?.includes(view.way)));
         view.isEnd = records.length < PAGE;
       },
       (error) => {
@@ -169,13 +169,13 @@ export function activity() {
         "All servers",
         board.servers().map((each) => [each.name, each.name]),
       ),
-      filter("kind", "All kinds", Object.entries(KINDS)),
-      filter("decision", "Any decision", Object.entries(DECISIONS)),
+      filter("kind", "All kinds", Object.entries(WORDS.kinds)),
+      filter("way", "Any decision", Object.entries(WORDS.ways)),
       isFiltered() &&
         button(
           "Clear",
           () => {
-            Object.assign(view, { words: "", server: "", kind: "", decision: "" });
+            Object.assign(view, { words: "", server: "", kind: "", way: "" });
             reset();
           },
           { kind: "quiet small", key: "clear" },
@@ -329,49 +329,44 @@ function row(each, at, height) {
       { class: "vrow", role: "row", key: `w${at}`, "aria-rowindex": at + 2, ref: place },
       h("span", { role: "gridcell" }, h("span", { class: "skel w40 block" })),
     );
-  const isOn = view.chosen?.number === each.number;
-  return lazy(`r${each.number}`, [isOn, at, height, each], () => {
-    const { name, decision, outcome, isDenied, hasFailed, took } = told(each);
-    return h(
+  const { record: it, told } = each;
+  const isOn = view.chosen?.record.number === it.number;
+  const isBad = told.ways?.includes("denied") || (told.outcome && it.kind !== "call");
+  return lazy(`r${it.number}`, [isOn, at, height, each], () =>
+    h(
       "div",
       {
         class: `vrow ${isOn ? "on" : ""}`,
         role: "row",
         "aria-rowindex": at + 2,
         "aria-selected": isOn,
-        "data-number": each.number,
+        "data-number": it.number,
         ref: place,
         onclick: () => choose(isOn ? null : each),
       },
-      h("span", { role: "gridcell", class: "num t3 v-time" }, clock(each.at, true)),
+      h("span", { role: "gridcell", class: "num t3 v-time" }, clock(it.at, true)),
       h(
         "span",
         { role: "gridcell", class: "row v-srv" },
-        each.server && tile(each.server),
-        h("span", { class: "clip" }, shown(each.server || "Splice")),
+        it.server && tile(it.server),
+        h("span", { class: "clip" }, shown(it.server || "Splice")),
       ),
-      h("span", { role: "gridcell", class: "m clip v-name", title: plain(name) }, shown(name)),
-      h("span", { role: "gridcell", class: "t2 clip v-kind" }, shown(each.kind)),
+      h("span", { role: "gridcell", class: "m clip v-name", title: plain(told.name) }, shown(told.name)),
+      h("span", { role: "gridcell", class: "t2 clip v-kind" }, shown(it.kind)),
       h(
         "span",
-        { role: "gridcell", class: "row v-dec" },
-        decision &&
-          icon(
-            ...(each.kind === "question"
-              ? ["hand", "i-s warn"]
-              : isDenied || (hasFailed && each.kind !== "call")
-                ? ["x", "i-s bad"]
-                : ["check", "i-s ok"]),
-          ),
-        h("span", { class: "clip" }, shown(decision)),
+        { role: "gridcell", class: "row v-dec", title: plain(told.word ?? "") },
+        told.word &&
+          icon(...(it.kind === "question" ? ["hand", "i-s warn"] : isBad ? ["x", "i-s bad"] : ["check", "i-s ok"])),
+        h("span", { class: "clip" }, shown(told.word ?? "")),
       ),
       h(
         "span",
-        { role: "gridcell", class: `num v-took ${hasFailed ? "bad m" : "t2"}` },
-        hasFailed ? shown(outcome || "failed") : seconds(took),
+        { role: "gridcell", class: `num v-took ${told.outcome ? "bad m" : "t2"}` },
+        told.outcome || seconds(it.facts?.seconds),
       ),
-    );
-  });
+    ),
+  );
 }
 
 function walk(event) {
@@ -384,8 +379,8 @@ function walk(event) {
   event.preventDefault();
   const now = view.chosen
     ? isFiltered()
-      ? view.found.findIndex((each) => each.number === view.chosen.number)
-      : view.newest - view.chosen.number
+      ? view.found.findIndex(({ record: it }) => it.number === view.chosen.record.number)
+      : view.newest - view.chosen.record.number
     : -1;
   const next = Math.min(total() - 1, Math.max(0, now + step));
   const found = record(next);
@@ -404,11 +399,11 @@ const isShort = (value) =>
   (typeof value !== "object" || (Array.isArray(value) && value.every((one) => typeof one === "string"))) &&
   String(value).length < 400;
 
-function drawer(each) {
+function drawer({ record: each, told }) {
   const facts = each.facts ?? {};
   const labels = [
     facts.arguments !== undefined && ["arguments", "Arguments"],
-    facts.asked_arguments !== undefined && ["wanted", "Before your edit"],
+    facts.asked_arguments !== undefined && ["wanted", WORDS.facts.asked_arguments],
     facts.result !== undefined && ["result", "Result"],
     ["raw", "Record"],
   ].filter(Boolean);
@@ -461,7 +456,7 @@ function drawer(each) {
       h(
         "div",
         { class: "grow" },
-        h("h2", { class: "ask-t wrap-any" }, shown(told(each).name)),
+        h("h2", { class: "ask-t wrap-any" }, shown(told.name)),
         h(
           "p",
           { class: "s12 t3" },
@@ -470,7 +465,8 @@ function drawer(each) {
       ),
       iconButton("Close", "x", () => choose(null)),
     ),
-    h("dl", { class: "kv lined s12" }, why(each), factsOf(each)),
+    h("p", { class: "wrap-any" }, shown(told.text)),
+    h("dl", { class: "kv lined s12" }, why(each, told.steps ?? []), factsOf(each)),
     list,
     views[chosen](),
     h(
@@ -511,17 +507,16 @@ function drawer(each) {
 }
 
 /** Why it was allowed or not, with the way to the rule. */
-function why(each) {
+function why(each, steps) {
   const { rule } = each.facts ?? {};
-  const all = steps(each);
-  if (!all.length && !rule) return null;
+  if (!steps.length && !rule) return null;
   const known = rule && board.get(String(rule));
   return [
-    h("dt", { key: "dt-why" }, "Why"),
+    h("dt", { key: "dt-why" }, WORDS.facts.trail),
     h(
       "dd",
       { key: "why" },
-      all.map((one) => h("p", {}, shown(one))),
+      steps.map((one) => h("p", {}, shown(one))),
       rule && h("p", {}, h("a", { href: "#/permissions" }, known ? "See the rule" : "See the rules")),
     ),
   ];
@@ -541,29 +536,14 @@ function factsOf(each) {
   const sizes = facts.arguments_bytes ? `${bytes(facts.arguments_bytes)} out, ` : "";
   return [
     facts.waited && [
-      h("dt", {}, "Waited for you"),
+      h("dt", {}, WORDS.facts.waited),
       h("dd", { class: "num" }, `${seconds(facts.waited)}, the time of the call stood still`),
     ],
     rows.map(([key, value]) => [
-      h("dt", {}, shown(WORDS[key] ?? key.replaceAll("_", " "))),
+      h("dt", {}, shown(WORDS.facts[key] ?? capital(key.replaceAll("_", " ")))),
       h("dd", { class: typeof value === "number" ? "num" : "" }, key === "bytes" && sizes, show(key, value)),
     ]),
   ];
 }
 
-const WORDS = {
-  asks: "Question",
-  answer: "Answer",
-  by: "Answered in",
-  says: "It said",
-  decision: "Decision",
-  why: "Reason",
-  seconds: "Took",
-  whole: "In all",
-  state: "Outcome",
-  tool: "Tool",
-  bytes: "Size",
-  tokens: "Tokens",
-  runs: "Runs",
-  given: "Trusted",
-};
+const capital = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
