@@ -1,12 +1,34 @@
 // A month to choose a day from, by arrow keys or pointer.
 
 import { h, icon } from "./dom.js";
-import { redraw } from "./state.js";
+import { redraw, ui } from "./state.js";
 
 const DAYS = ["Mo", "Tu", "We", "Th", "Fr", "Sa", "Su"];
 const shownAt = new Map();
 const iso = (date) =>
   `${date.getFullYear()}-${String(date.getMonth() + 1).padStart(2, "0")}-${String(date.getDate()).padStart(2, "0")}`;
+
+/** The button in a field that shows and hides its calendar. */
+export const calendarButton = (key, sign) =>
+  h(
+    "button",
+    {
+      type: "button",
+      class: "btn icon quiet tiny",
+      tabindex: -1,
+      "aria-label": "Calendar",
+      "aria-haspopup": "dialog",
+      "aria-expanded": ui.menu === key,
+      onclick: () => toggleCalendar(key),
+    },
+    icon(sign, "i-s"),
+  );
+
+/** Show a calendar, or hide it. */
+export function toggleCalendar(key) {
+  ui.menu = ui.menu === key ? "" : key;
+  redraw();
+}
 
 export function calendar(key, value, choose) {
   const given = new Date(`${value}T12:00:00`);

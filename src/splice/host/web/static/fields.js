@@ -1,6 +1,6 @@
 // The fields of a form, drawn by us: one control for each kind that the host made of the schema.
 
-import { calendar } from "./calendar.js";
+import { calendar, calendarButton, toggleCalendar } from "./calendar.js";
 import { combobox } from "./combo.js";
 import { h, icon, plain, shown } from "./dom.js";
 import * as json from "./json.js";
@@ -191,10 +191,6 @@ function date(field, made) {
   const isOpen = ui.menu === key;
   const hasDay = field.kind !== "time";
   const day = /^\d{4}-\d{2}-\d{2}/.exec(value)?.[0] ?? "";
-  const open = () => {
-    ui.menu = key;
-    redraw();
-  };
   const take = (chosen) => {
     ui.menu = "";
     if (chosen)
@@ -233,25 +229,12 @@ function date(field, made) {
           onkeydown: (event) => {
             if (hasDay && event.key === "ArrowDown") {
               event.preventDefault();
-              open();
+              toggleCalendar(key);
             }
           },
         }),
         weekday(day) && h("span", { class: "s12 t3 nowrap" }, weekday(day)),
-        hasDay &&
-          h(
-            "button",
-            {
-              type: "button",
-              class: "btn icon quiet tiny",
-              tabindex: -1,
-              "aria-label": "Calendar",
-              "aria-haspopup": "dialog",
-              "aria-expanded": isOpen,
-              onclick: () => (isOpen ? ((ui.menu = ""), redraw()) : open()),
-            },
-            icon("down", "i-s"),
-          ),
+        hasDay && calendarButton(key, "down"),
       ),
       isOpen && calendar(key, day, take),
     ),

@@ -1,9 +1,9 @@
 // A field whose server suggests what may stand in it: asked for after a short pause, with what is known already.
 
 import * as board from "./board.js";
-import { calendar } from "./calendar.js";
+import { calendar, calendarButton, toggleCalendar } from "./calendar.js";
 import { give } from "./commands.js";
-import { h, icon, plain, shown } from "./dom.js";
+import { h, plain, shown } from "./dom.js";
 import { redraw, ui } from "./state.js";
 import { weekday } from "./words.js";
 
@@ -59,15 +59,11 @@ export function suggested({ id, server, ref, name, value, known, set, focused, a
     set(each);
     close();
   };
-  const days = () => {
-    ui.menu = ui.menu === calendarKey ? "" : calendarKey;
-    redraw();
-  };
   const keys = (event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step && day && !(isOpen && values.length)) {
       event.preventDefault();
-      days();
+      toggleCalendar(calendarKey);
     } else if (step && can) {
       event.preventDefault();
       if (!isOpen) open();
@@ -130,20 +126,7 @@ export function suggested({ id, server, ref, name, value, known, set, focused, a
         values.length > 0 &&
         h("span", { class: "s12 t3 nowrap" }, `${values.length} match${values.length === 1 ? "" : "es"}`),
       day && weekday(value) && h("span", { class: "s12 t3 nowrap" }, weekday(value)),
-      day &&
-        h(
-          "button",
-          {
-            type: "button",
-            class: "btn icon quiet tiny",
-            tabindex: -1,
-            "aria-label": "Calendar",
-            "aria-haspopup": "dialog",
-            "aria-expanded": ui.menu === calendarKey,
-            onclick: days,
-          },
-          icon("calendar", "i-s"),
-        ),
+      day && calendarButton(calendarKey, "calendar"),
     ),
     isOpen &&
       values.length > 0 &&
