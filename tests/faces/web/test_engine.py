@@ -8,7 +8,7 @@ from typing import Any
 from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from faces.web.engine import Running, engine
-from splice import Context, Server
+from splice import Server
 from splice.host.items import Call, Output, Question
 from splice.host.terminal.plain import Plain
 from splice.host.terminal.talk import Talk
@@ -39,16 +39,10 @@ SEES_THE_END = """(node) => {
 """Whether the end of a text can be scrolled to, and nothing lies over it."""
 
 
-def shop() -> Server:
-    """Make a server whose tools are asked for."""
-    server = Server("shop")
-
-    @server.tool(annotations=SAFE)
-    def order(item: str) -> str:
-        """Order something."""
-        return f"ordered {item}"
-
-    return server
+def shop(**options: Any) -> dict[str, Any]:
+    """Configure the server that does everything that a page has to keep up with."""
+    program = Path(__file__).parents[2] / "support" / "changing_server.py"
+    return {"command": warm_python(), "args": [str(program)], **options}
 
 
 def say(page: Page, text: str) -> None:
@@ -206,25 +200,12 @@ def test_an_answer_that_comes_second_says_who_was_first(browser: Browser, tmp_pa
 
 
 def test_tools_that_come_in_mid_turn_are_there_at_once(browser: Browser, tmp_path: Path) -> None:
-    server = Server("growing")
-
-    @server.tool(annotations=READS)
-    async def grow() -> str:
-        """Add a tool."""
-
-        @server.tool(annotations=READS)
-        def fruit() -> str:
-            """Give a fruit."""
-            return "an apple"
-
-        return "grown"
-
-    turns = calls("growing__grow", {}), {"say": "It grew."}
-    with engine(tmp_path, {"growing": server}, *turns) as running:
+    turns = calls("shop__grow", {}), {"say": "It grew."}
+    with engine(tmp_path, {"shop": shop()}, *turns) as running:
         page = running.opened(browser)
         say(page, "grow")
         allow(page)
-        expect(page.get_by_text("+1 tools of growing")).to_be_visible()
+        expect(page.get_by_text("+1 tools of shop")).to_be_visible()
         page.get_by_role("link", name="Tools", exact=True).click()
         expect(page.get_by_text("fruit").first).to_be_visible()
 
@@ -294,8 +275,7 @@ def test_300_tools_are_listed_found_and_called_by_their_own_names(browser: Brows
         expect(page.locator("[data-call] .step-h").last).to_contain_text("tool_299")
 
 
-def busy() -> Server:
-    """Make a server whose calls are long, loud or last."""
+def test_a_result_of_5_mb_is_begun_and_read_to_its_end(browser: Browser, tmp_path: Path) -> None:
     server = Server("busy")
 
     @server.tool(annotations=READS)
@@ -303,17 +283,7 @@ def busy() -> Server:
         """Give a long text."""
         return "a line of a long result\n" * 220_000
 
-    @server.tool(annotations=READS)
-    async def last() -> str:
-        """Take for ever."""
-        await asyncio.Event().wait()
-        return "never"
-
-    return server
-
-
-def test_a_result_of_5_mb_is_begun_and_read_to_its_end(browser: Browser, tmp_path: Path) -> None:
-    with engine(tmp_path, {"busy": busy()}, calls("busy__long", {}), {"say": "That was long."}) as running:
+    with engine(tmp_path, {"busy": server}, calls("busy__long", {}), {"say": "That was long."}) as running:
         page = running.opened(browser)
         say(page, "read")
         allow(page)
@@ -326,11 +296,9 @@ def test_a_result_of_5_mb_is_begun_and_read_to_its_end(browser: Browser, tmp_pat
 
 def test_ten_thousand_log_messages_are_few_updates_and_the_page_takes_clicks(browser: Browser, tmp_path: Path) -> None:
     """The server writes until the page has taken its clicks. How long each takes is measured by bench/host.py."""
-    program = Path(__file__).parents[2] / "support" / "changing_server.py"
-    entry = {"command": warm_python(), "args": [str(program)]}
     enough = tmp_path / "enough"
     turns = calls("shop__shout", {"until": str(enough)}), {"say": "It was loud.", "after": " lines"}
-    with engine(tmp_path, {"shop": entry}, *turns) as running:
+    with engine(tmp_path, {"shop": shop()}, *turns) as running:
         page = running.opened(browser)
         page.context.add_init_script(COUNT)
         page.reload()
@@ -358,7 +326,7 @@ def test_ten_thousand_log_messages_are_few_updates_and_the_page_takes_clicks(bro
 
 
 def test_a_call_is_cancelled_and_the_turn_goes_on(browser: Browser, tmp_path: Path) -> None:
-    with engine(tmp_path, {"busy": busy()}, calls("busy__last", {}), {"say": "Then not."}) as running:
+    with engine(tmp_path, {"shop": shop()}, calls("shop__last", {}), {"say": "Then not."}) as running:
         page = running.opened(browser)
         say(page, "wait")
         allow(page)
@@ -383,27 +351,19 @@ def test_a_server_that_crashes_in_mid_call_is_said_and_restarted(browser: Browse
 
 
 def test_what_was_denied_may_be_asked_again(browser: Browser, tmp_path: Path) -> None:
-    server = Server("asker")
-
-    @server.tool(annotations=READS)
-    async def think(context: Context) -> str:
-        """Ask the model."""
-        said = await context.sample("What do you think?", max_tokens=50)
-        return f"it thinks: {said.text}"
-
     turns = (
-        calls("asker__think", {}),
+        calls("shop__think", {}),
         {"say": "It may not."},
-        calls("asker__think", {}),
+        calls("shop__think", {}),
         {"say": "Much."},
         {"say": "It may."},
     )
-    with engine(tmp_path, {"asker": server}, *turns) as running:
+    with engine(tmp_path, {"shop": shop()}, *turns) as running:
         page = running.opened(browser)
         dialog = page.get_by_role("dialog")
         say(page, "think")
         allow(page)
-        expect(dialog).to_contain_text("asker wants to ask your model")
+        expect(dialog).to_contain_text("shop wants to ask your model")
         ready(page)
         dialog.get_by_role("button", name="Deny").click()
         expect(page.get_by_text("It may not.")).to_be_visible()
@@ -411,9 +371,9 @@ def test_what_was_denied_may_be_asked_again(browser: Browser, tmp_path: Path) ->
         allow(page)
         ready(page)
         dialog.get_by_role("button", name="Run once").click()
-        expect(dialog).to_contain_text("Send this answer to asker?")
+        expect(dialog).to_contain_text("Send this answer to shop?")
         ready(page)
-        dialog.get_by_role("button", name="Send to asker").click()
+        dialog.get_by_role("button", name="Send to shop").click()
         expect(page.get_by_text("It may.", exact=True)).to_be_visible()
         assert not running.call(lambda: running.host.board.all(Question))
 

@@ -12,10 +12,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from faces.web.engine import engine
-from faces.web.test_engine import allow, calls, card, ready, say
-from support.warm import warm_python
+from faces.web.test_engine import allow, calls, card, ready, say, shop
 
-PROGRAM = str(Path(__file__).parents[2] / "support" / "changing_server.py")
 VERSIONS = {"legacy": "2025-11-25", "modern": "2026-07-28"}
 
 both = pytest.mark.parametrize("protocol", VERSIONS)
@@ -24,8 +22,7 @@ both = pytest.mark.parametrize("protocol", VERSIONS)
 @contextmanager
 def opened(browser: Browser, home: Path, protocol: str, *turns: dict[str, Any]) -> Iterator[Page]:
     """Run a host with the program as a server of a protocol, and look at its page."""
-    entry = {"command": warm_python(), "args": [PROGRAM], "x-splice": {"protocol": protocol}}
-    with engine(home, {"shop": entry}, *turns) as running:
+    with engine(home, {"shop": shop(**{"x-splice": {"protocol": protocol}})}, *turns) as running:
         page = running.opened(browser)
         say(page, "go")
         yield page
