@@ -70,12 +70,11 @@ class Weight(Struct, frozen=True):
     """How a model was weighed."""
 
     model: str
-    sum: str
-    """``0.8 x 0.9 cost + 0.2 x 0.5 speed``."""
     total: float
+    """The sum of the products of its parts."""
     is_chosen: bool = False
     parts: list[tuple[str, float, float]] = []
-    """The same in parts: of what, its weight, and how the model stands in it."""
+    """Of what, its weight, and how the model stands in it."""
 
 
 class Sampling(Struct, frozen=True, tag="sampling", tag_field="type", omit_defaults=True):
@@ -92,9 +91,8 @@ class Sampling(Struct, frozen=True, tag="sampling", tag_field="type", omit_defau
     max_tokens: int = 0
     cap: int = 0
     """The most that the user grants; above it, it cannot run."""
-    tools: list[str] = []
     definitions: Json = None
-    """`Tool` as JSON, of each of them: the model reads all of it. Nothing if it brings none."""
+    """The tools that come along, each `Tool` as JSON: the model reads all of it. Nothing if it brings none."""
     tool_choice: str = ""
     """``required``, ``none``; empty: as the model likes."""
     stops: list[str] = []

@@ -46,12 +46,11 @@ TOOLS: list[dict[str, Any]] = [
 
 
 def brought(stage: Stage) -> None:
-    """Show a sampling that brings tools, says where to stop, and weighs several models."""
+    """Show a sampling that brings tools, and says where to stop."""
     scenes.sampling(stage)
     (question,) = stage.board.all(Question)
     assert isinstance(question.asked, Sampling)
-    names = [each["name"] for each in TOOLS]
-    asked = replace(question.asked, tools=names, definitions=TOOLS, tool_choice="required", stops=["\n\n"])
+    asked = replace(question.asked, definitions=TOOLS, tool_choice="required", stops=["\n\n"])
     stage.board.put(replace(question, asked=asked))
 
 
@@ -68,6 +67,23 @@ def test_a_sampling_shows_the_definitions_of_its_tools_and_all_that_goes_along(b
         form.get_by_role("button", name="More ways to allow").click()
         expect(page.get_by_role("menuitem", name="For this chat, up to 4,000 tokens each")).to_be_visible()
         assert page.locator("[data-tool] script").count() == 0
+        assert not face.faults
+
+
+def many(stage: Stage) -> None:
+    """Show a sampling for which four models were weighed."""
+    scenes.sampling(stage)
+    (question,) = stage.board.all(Question)
+    assert isinstance(question.asked, Sampling)
+    stage.board.put(replace(question, asked=replace(question.asked, weights=question.asked.weights * 4)))
+
+
+def test_many_models_stand_below_each_other_each_with_its_sum(browser: Browser) -> None:
+    with served(many) as face:
+        page = face.opened(browser)
+        sums = page.get_by_role("dialog").locator(".math .t2")
+        told = "0.9 x 0.4 intelligence + 0.3 x 1 cost + 0.2 x 1 speed".replace("x", "\N{MULTIPLICATION SIGN}")
+        expect(sums).to_have_text([told] * 4)
         assert not face.faults
 
 

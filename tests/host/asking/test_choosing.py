@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 from msgspec import Struct
 
+from splice.host.asked import Weight
 from splice.host.asking.choosing import choose
 from splice.host.models.base import ModelEvent, Stop
 from splice.types import CreateMessageParams, ModelHint, ModelPreferences
@@ -81,11 +82,10 @@ def test_only_what_the_user_allows_is_chosen_and_the_sum_is_shown() -> None:
         "travel hints at claude-3-5-sonnet, which is not set up for it. "
         "llama-8b scores higher, but you do not allow travel to use it."
     )
-    assert [(each.model, each.sum, each.total, each.is_chosen) for each in choice.weights] == [
-        ("Demo model", "0.3 x 1 cost + 0.2 x 1 speed + 0.9 x 0.05 intelligence", 0.545, True),
-        ("llama-8b", "0.3 x 1 cost + 0.2 x 0.5 speed + 0.9 x 0.4 intelligence", 0.76, False),
+    assert choice.weights == [
+        Weight("Demo model", 0.545, True, [("cost", 0.3, 1), ("speed", 0.2, 1), ("intelligence", 0.9, 0.05)]),
+        Weight("llama-8b", 0.76, False, [("cost", 0.3, 1), ("speed", 0.2, 0.5), ("intelligence", 0.9, 0.4)]),
     ]
-    assert choice.weights[1].parts == [("cost", 0.3, 1), ("speed", 0.2, 0.5), ("intelligence", 0.9, 0.4)]
 
 
 def test_equal_models_are_decided_by_the_users_own() -> None:

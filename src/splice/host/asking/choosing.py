@@ -141,10 +141,9 @@ def _score(model: Model, priorities: tuple[float, float, float]) -> float:
 
 
 def _weighed(model: Model, priorities: tuple[float, float, float], score: float, is_best: bool) -> Weight:
-    """Say how a model was weighed: as one line, and in parts."""
+    """Say how a model was weighed."""
     parts = [(word, priority, value) for priority, value, word in _parts(model, priorities) if priority]
-    told = " + ".join(f"{priority:g} x {value:g} {word}" for word, priority, value in parts)
-    return Weight(model.label, told, score, is_best, parts)
+    return Weight(model.label, score, is_best, parts)
 
 
 def _quoted(hint: str) -> str:

@@ -263,7 +263,6 @@ def _question(params: CreateMessageParams, choice: Choice, limits: Limits, rate:
         weights=choice.weights,
         max_tokens=params.max_tokens,
         cap=limits.cap,
-        tools=[tool.name for tool in params.tools or ()],
         definitions=msgspec.to_builtins(params.tools) if params.tools else None,
         tool_choice=_choice(params),
         stops=params.stop_sequences or [],

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from splice.host.asked import Answer, Completion, Filled, Form, Json, Reviewed, Sampling, Visit
+from splice.host.asked import Answer, Completion, Filled, Form, Json, Reviewed, Sampling, Visit, Weight
 from splice.host.board import Board
 from splice.host.items import Call
 from splice.host.terminal import words
@@ -98,7 +98,7 @@ def others(messages: Json) -> list[str]:
 
 def sums(asked: Sampling) -> list[tuple[str, str]]:
     """List what a person should know of a sampling, each fact under its name."""
-    why = [f"{each.model}: {each.sum} = {each.total:g}" for each in asked.weights]
+    why = [f"{each.model}: {_sum(each)} = {each.total:g}" for each in asked.weights]
     facts = [
         ("Model", asked.model),
         ("Why", "; ".join((asked.why, *why))),
@@ -112,10 +112,16 @@ def sums(asked: Sampling) -> list[tuple[str, str]]:
     return [(name, told) for name, told in facts if told]
 
 
+def _sum(weight: Weight) -> str:
+    """Write the sum by which a model was weighed."""
+    return " + ".join(f"{share:g} x {value:g} {name}" for name, share, value in weight.parts)
+
+
 def _brought(asked: Sampling) -> str:
     """Name the tools that a server brings for the model, and whether the model has to use them."""
     uses = {"required": "; the model must use one", "none": "; the model may use none"}.get(asked.tool_choice, "")
-    return ", ".join(asked.tools) + uses if asked.tools else ""
+    names = [words.short(words.members(each).get("name", "")) for each in words.elements(asked.definitions)]
+    return ", ".join(names) + uses if names else ""
 
 
 def definitions(asked: Sampling) -> list[tuple[str, str]]:

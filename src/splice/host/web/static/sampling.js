@@ -333,7 +333,11 @@ function weights(asked) {
             "tr",
             { class: each.is_chosen ? "win" : "" },
             h("td", {}, shown(board.bare(each.model))),
-            h("td", { class: "t2" }, shown(each.sum.replaceAll(" x ", " × "))),
+            h(
+              "td",
+              { class: "t2" },
+              shown(each.parts.map(([name, weight, value]) => `${weight} × ${value} ${name}`).join(" + ")),
+            ),
             h("td", {}, each.total.toFixed(2)),
           ),
         ),
@@ -435,7 +439,7 @@ function limits(question, state, isOver) {
       h("dt", {}, "Prompt"),
       h("dd", { class: "num" }, `about ${count(size(asked, state), "token")}`),
       asked.rate && [h("dt", {}, "Rate"), h("dd", { class: "num" }, shown(asked.rate))],
-      asked.tools?.length > 0 && [
+      asked.definitions?.length > 0 && [
         h("dt", {}, "Brings tools"),
         h(
           "dd",
@@ -443,7 +447,9 @@ function limits(question, state, isOver) {
           h(
             "span",
             { class: "row wrap gap6" },
-            asked.tools.map((each) => h("span", { class: "chip claim" }, h("span", { class: "clip" }, shown(each)))),
+            asked.definitions.map(({ name }) =>
+              h("span", { class: "chip claim" }, h("span", { class: "clip" }, shown(name))),
+            ),
           ),
         ),
       ],
