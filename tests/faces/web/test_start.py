@@ -193,6 +193,26 @@ def test_pasted_json_is_looked_at_server_by_server(browser: Browser) -> None:
         assert face.stage.named("add_server") == []
 
 
+def test_keys_write_into_every_field_that_waits_for_enter(browser: Browser) -> None:
+    with served(scenes.servers) as face:
+        page = face.opened(browser, "/servers")
+        page.get_by_role("button", name="Add server").first.click()
+        dialog = page.get_by_role("dialog")
+        for label in ("Command, address, or JSON", "Name here"):
+            field = dialog.get_by_label(label)
+            field.press_sequentially("uvx mapss")
+            field.press("Backspace")
+            expect(field).to_have_value("uvx maps")
+        dialog.get_by_role("button", name="Cancel").click()
+        page.goto(f"{face.origin}/#/settings")
+        fields = page.locator("main input[type=text], main input:not([type])")
+        assert fields.count() > 2
+        for number in range(fields.count()):
+            fields.nth(number).fill("")
+            fields.nth(number).press_sequentially("12")
+            expect(fields.nth(number)).to_have_value("12")
+
+
 def test_servers_of_another_host_are_ticked_and_looked_at(browser: Browser) -> None:
     with served(scenes.empty, elsewhere) as face:
         page = face.opened(browser, "/servers")

@@ -137,7 +137,8 @@ function give(node, props) {
 
 function set(node, name, value) {
   if (SPECIAL.has(name)) return;
-  if (name.startsWith("on")) node[name] = value ?? null;
+  if (name.startsWith("on"))
+    node[name] = value ? (event) => void value(event) : null; // false would keep keys from it
   else if (value === null || value === undefined || (value === false && !name.startsWith("aria-")))
     node.removeAttribute(name);
   else if (value === true && !name.startsWith("aria-")) node.setAttribute(name, "");
