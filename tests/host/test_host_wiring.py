@@ -10,6 +10,7 @@ from host.hosting import asked, call, calls, hosting, run, until
 from splice import Server
 from splice.host.asked import Approval, Decision, Filled, Visit
 from splice.host.config.entries import Entry, Options
+from splice.host.failing import HostError
 from splice.host.items import Rule, Tool
 from splice.types import ElicitParams, ToolAnnotations
 
@@ -74,6 +75,22 @@ def test_what_is_always_allowed_is_asked_again_only_after_text_that_is_said_to_b
 
     assert run(once(None)) == 0
     assert run(once(True)) == 1
+
+
+def test_a_lasting_rule_about_no_server_there_is_was_misspelt(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with hosting(tmp_path, {"shop": shop("Order one thing.")}) as host:
+            for what in ("shp/*", "reads shp", "sampling outside shp"):
+                with pytest.raises(HostError, match="is about no server that is configured; there are shop"):
+                    host.grant("ask", what)
+            with pytest.raises(HostError, match="only a rule that denies"):
+                host.grant("allow", "*/order")
+            assert host.permissions.all() == []
+            for what in ("shop/order", "reads shop", "*/wipe*", "mail*/send"):  # of servers to come, too
+                host.grant("deny", what)
+            assert len(host.permissions.all()) == 4
+
+    run(main())
 
 
 def test_hosts_of_configured_servers_are_known_to_those_who_may_imitate_them(tmp_path: Path) -> None:

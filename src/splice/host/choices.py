@@ -6,7 +6,7 @@ from urllib.request import url2pathname
 
 from splice.host.asked import Answer, By, Json
 from splice.host.asking.answers import WrongAnswer
-from splice.host.asking.permissions import Effect
+from splice.host.asking.permissions import Effect, check, server_in, strange
 from splice.host.engine import Engine
 from splice.host.failing import HostError
 from splice.host.items import Rule
@@ -48,9 +48,14 @@ class Choices(Engine):
     def grant(self, effect: Effect, what: str) -> str:
         """Make a lasting rule, about what `splice.host.asking.permissions` says: ``travel/*``, ``reads travel``.
 
-        Returns its id.
+        Returns its id. Raises `HostError`, also for a rule about a server that there is not: it was misspelt. A denial
+        with `*` for its server is about those to come, too.
         """
         try:
+            check(effect, what)
+            names = [each.entry.name for each in self.parts.connections]
+            if "*" not in server_in(what) and (wrong := strange([what], names)):
+                raise HostError(f"The rule {wrong}")
             rule = self.permissions.grant(effect, what)
         except (ValueError, OSError) as error:
             raise HostError(f"The rule cannot be made: {error}") from error
