@@ -110,6 +110,8 @@ def test_what_is_typed_becomes_an_entry(splice: Splice, home: Path, words: list[
         (["add-json", "x", "{"], "this is not JSON"),
         (["add-json", "x", "[]"], "a server is a JSON object"),
         (["add-json", "x", '{"command": 3}'], "`command`: 3 should be text"),
+        (["add-json", "x", '{"comand": "y"}'], "neither `command` nor `url`, but `comand`"),
+        (["add-json", "x", '{"servers": {"a": {"command": "y"}, "b": {"url": "z"}}}'], "it names 2 servers: a, b"),
         (["get", "x"], "there is no server 'x', and no other"),
         (["remove", "x"], "there is no server 'x'"),
         (["list", "--config", "nowhere.json"], "there is no file 'nowhere.json'"),
@@ -124,6 +126,12 @@ def test_wrong_usage_says_what_is_wrong(splice: Splice, home: Path, words: list[
     assert done.err.startswith("error  ")
     assert said in done.err
     assert "\u202e" not in done.err
+
+
+def test_an_entry_may_stand_in_what_stands_around_it_in_files(splice: Splice, home: Path) -> None:
+    pasted = '{"mcpServers": {"theirs": {"command": "y"}}} // of the README'
+    assert splice("host", "mcp", "add-json", "mine", pasted).code == OK
+    assert own(home)["mcpServers"] == {"mine": {"command": "y"}}
 
 
 def test_a_project_is_read_everywhere_and_kept_as_it_is(splice: Splice, home: Path) -> None:

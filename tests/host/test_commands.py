@@ -89,6 +89,12 @@ async def test_whatever_a_request_names_it_is_told_a_sentence_and_no_trace(tmp_p
             ("read", {"server": "no\nne", "uri": "a:b"}),
         ]
         asked += [("add_root", {"path": path}) for path in ("a" * 5_000, "~nobody-of-this-name/", "\0")]
+        asked += [
+            ("read_servers", {"text": text}) for text in ("", "\ud800'", "x" * 2_000_000, '{"\u202e": 1, "a": {}}')
+        ]
+        asked += [
+            ("grant", {"effect": "allow", "what": what}) for what in ("x" * 5_000 + "/*", "\ud800/a", "a\nb/\u202e")
+        ]
         asked += [("set", {"name": "model", "value": "\ud800"}), ("accept_tool", {"id": "\n"})]
         for name, given in asked:
             with pytest.raises(HostError) as error:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from host.hosting import hosting, run
+from splice.host.commands import carry_out
 from splice.host.failing import HostError
 from splice.host.items import Server
 
@@ -56,6 +57,22 @@ def test_what_would_run_is_told_before_anything_is_written(tmp_path: Path) -> No
             now = host.look_at("travel")
             assert (now.asked.fingerprint, now.is_trusted, now.scope) == (look.asked.fingerprint, True, "user")
             assert host.review_server("travel", entry).is_known
+
+    run(main())
+
+
+def test_what_was_typed_is_read_by_the_host_and_nothing_is_written(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with hosting(tmp_path, {"maps": {"command": "true"}}) as host:
+            read = await carry_out(host, "read_servers", {"text": "KEY=x npx -y mcp-server-maps 'a b'"}, by="web")
+            entry = {"command": "npx", "args": ["-y", "mcp-server-maps", "a b"], "env": {"KEY": "x"}}
+            assert read == [{"name": "maps-2", "entry": entry, "is_proposed": True}]
+            given = await carry_out(host, "read_servers", {"text": "uvx maps", "name": "maps"}, by="web")
+            assert given == [{"name": "maps", "entry": {"command": "uvx", "args": ["maps"]}, "is_proposed": False}]
+            assert host.review_server("maps", entry).is_known
+            with pytest.raises(HostError, match=r"^This is not JSON: line 1, column 2: .*\.$"):
+                await host.read_servers("{")
+            assert not host.places.servers.exists()
 
     run(main())
 

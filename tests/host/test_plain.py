@@ -11,7 +11,7 @@ from splice.host.asked import Decision, Filled, Reviewed
 from splice.host.connecting.wire import Message as Sent
 from splice.host.failing import HostError
 from splice.host.items import Call, Message
-from splice.host.terminal import entering, recorded
+from splice.host.terminal import recorded
 from splice.host.terminal.plain import DENIED, Plain
 from splice.host.terminal.talk import Talk
 from support import scenes
@@ -418,22 +418,17 @@ def test_every_view_has_a_command() -> None:
     assert person.stage.named("rename_chat") == [{"id": "1", "title": "Oslo by train"}]
 
 
-@pytest.mark.parametrize(
-    ("source", "made"),
-    [
-        ("https://mcp.acme.example/mcp", [("acme", {"url": "https://mcp.acme.example/mcp"})]),
-        ("uvx -q travel-server@2 x", [("travel", {"command": "uvx", "args": ["-q", "travel-server@2", "x"]})]),
-        ('{"mcpServers": {"a": {"command": "b"}}}', [("a", {"command": "b"})]),
-        ('{"command": "b"}', [("", {"command": "b"})]),
-        ("{", "not JSON"),
-        ('{"a": 1}', "names no server"),
-        ('{"a": ' + "[" * 100_000, "not JSON"),
-        ("  ", "Write a command"),
-    ],
-)  # fmt: skip
-def test_a_server_is_read_as_it_is_typed(source: str, made: object) -> None:
-    if not isinstance(made, str):
-        assert entering.entries(source) == made
-        return
-    with pytest.raises(ValueError, match=made):
-        entering.entries(source)
+def test_each_server_of_pasted_json_is_looked_at() -> None:
+    two = '{"servers": {"mail": {"url": "https://mail.example"}, "maps": {"command": "maps"}}}'
+    person = play(
+        lambda _: None,
+        ("/help lists the commands", f"/add other {two}"),
+        ("when mail is needed: https://mail.example", "add"),
+        ("when maps is needed: maps", "no"),
+        ("It is not added", '/add post {"mcpServers": {"mail": {"command": "uvx"}}}'),
+        ("when post is needed: uvx", "add"),
+        ("post is added", "/add x [1"),
+        ("This is not JSON: line 1, column 3", "/quit"),
+    )
+    assert "when other is needed" not in person.text
+    assert [each["name"] for each in person.stage.named("add_server")] == ["mail", "post"]

@@ -11,7 +11,9 @@ from msgspec.structs import replace
 
 from splice.host.asked import Answer, Json, Trust, Visit
 from splice.host.board import Board
+from splice.host.config.entering import NotRead, Typed, typed
 from splice.host.connecting.wire import Message as Sent
+from splice.host.failing import HostError
 from splice.host.items import Chat, Message, Question, Server
 from splice.host.looks import Look
 from splice.host.models.catalogue import Keyed
@@ -196,6 +198,13 @@ class Stage:
         item = self.board.get(f"server:{name}", Server)
         assert item is not None
         return Look(name=name, asked=self.command(item.runs, item.source), scope="project", is_trusted=True)
+
+    async def read_servers(self, text: str, name: str = "") -> list[Typed]:
+        taken = [each.name for each in self.board.all(Server)]
+        try:
+            return typed(text, name, taken)
+        except NotRead as error:
+            raise HostError(f"{error}.") from error
 
     def review_server(self, name: str, entry: Any) -> Look:
         self._tell("review_server", name=name, entry=entry)

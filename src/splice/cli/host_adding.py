@@ -5,7 +5,7 @@ What a user adds by hand is trusted as it was typed, also in a project's file.
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import click
 
@@ -13,7 +13,8 @@ from splice.cli.arguments import pairs
 from splice.cli.host_failing import Refused, note, print_json, tell_try, warn
 from splice.cli.host_files import Known, known, quoted
 from splice.cli.outcomes import FAILED, OK, USAGE
-from splice.host.config import jsonc, writing
+from splice.host.config import entering, writing
+from splice.host.config.entering import NotRead
 from splice.host.config.entries import Entry, Scope
 from splice.host.config.jsonc import BadConfiguration
 from splice.host.config.reading import entry_of, project_of, read, standard_files
@@ -73,12 +74,13 @@ def add(tail: list[str], /, words: tuple[str, ...], scope: Scope, force: bool, a
 def add_json(name: str, text: str, scope: Scope, force: bool, as_json: bool) -> int:
     """Add a server as it stands in a configuration file: '{"command": "uvx", "args": ["server"]}'."""
     try:
-        raw: Any = jsonc.decode(text)
-    except BadConfiguration as error:
-        raise Refused(USAGE, f"this is not JSON: {error}") from error
-    if not isinstance(raw, dict):
-        raise Refused(USAGE, 'a server is a JSON object, such as {"command": "uvx", "args": ["server"]}')
-    return put(known(), name, cast("dict[str, Any]", raw), scope=scope, force=force, as_json=as_json)
+        found = entering.of_json(text)
+    except NotRead as error:
+        raise Refused(USAGE, error.what, mend=error.mend) from error
+    if len(found) > 1:
+        names = ", ".join(one_line(each) for each, _ in found)
+        raise Refused(USAGE, f"it names {len(found)} servers: {names}", mend="give one of them at a time")
+    return put(known(), name, found[0][1], scope=scope, force=force, as_json=as_json)
 
 
 @click.command()
@@ -128,9 +130,7 @@ def put(here: Known, name: str, raw: Mapping[str, Any], *, scope: Scope, force: 
     path = here.places.servers if scope == "user" else here.cwd / ".mcp.json"
     entry = entry_of(name, dict(raw), scope=scope, source=path, folder=project_of(path) if scope == "project" else None)
     if entry.problem:
-        example = '{"command": "uvx", "args": ["server"]}, without its name and what stands around it'
-        mend = f"a server is an object such as {example}" if "neither" in entry.problem else ""
-        raise Refused(USAGE, f"{one_line(name)} cannot be used: {entry.problem}", mend=mend)
+        raise Refused(USAGE, f"{one_line(name)} cannot be used: {entry.problem}")
     written(here, entry, raw, force=force)
     give_trust(here, entry)
     if as_json:
@@ -180,30 +180,22 @@ def give_trust(here: Known, entry: Entry) -> None:
 
 def _typed(words: tuple[str, ...], tail: list[str], given: Mapping[str, Any]) -> dict[str, Any]:
     """Make an entry of what was typed after the name. Raises `Refused`."""
-    transport, env, headers = given["transport"], pairs(given["env"]), dict(map(_header, given["header"]))
+    transport, env, headers = given["transport"], pairs(given["env"]), given["header"]
     if tail and words:
         raise Refused(USAGE, f"what is {words[0]!r}? The command stands after `--`, whole")
     command = [*words, *tail]
     if not command:
         raise Refused(USAGE, "what is the server?", mend="give its URL, or `--` and its command")
-    is_url = not tail and command[0].startswith(("http://", "https://"))
-    if is_url and transport != "stdio":
-        if env or len(command) > 1:
-            raise Refused(USAGE, "a URL has no environment and no arguments", mend="--header sends what it needs")
-        return {"type": transport or "http", "url": command[0], **({"headers": headers} if headers else {})}
+    if not tail and entering.is_url(command[0]) and transport != "stdio":
+        try:
+            return entering.at_url(command, env, headers, transport or "http")
+        except NotRead as error:
+            raise Refused(USAGE, error.what, mend=error.mend) from error
     if transport in ("http", "sse"):
         raise Refused(USAGE, f"--transport {transport} needs a URL, not {command[0]!r}")
     if headers:
         raise Refused(USAGE, "--header is for URLs; a program gets --env")
-    rest = {"args": command[1:]} if command[1:] else {}
-    return {"command": command[0], **rest, **({"env": env} if env else {})}
-
-
-def _header(text: str) -> tuple[str, str]:
-    name, colon, value = text.partition(":")
-    if not colon or not name.strip():
-        raise Refused(USAGE, f"--header {text!r} is not of the form 'Name: value'")
-    return name.strip(), value.strip()
+    return entering.started(command, env)
 
 
 def _files(here: Known) -> list[list[Entry]]:

@@ -22,7 +22,7 @@ COMMANDS = (
     *("say", "stop", "cancel", "answer", "ended", "draft", "visit"),
     *("new_chat", "open_chat", "branch", "rename_chat", "delete_chat"),
     *("start_server", "stop_server", "restart_server", "log_in", "switch_server", "add_server", "remove_server"),
-    *("look_at", "review_server", "importable", "import_server", "withdraw_trust", "reload"),
+    *("look_at", "read_servers", "review_server", "importable", "import_server", "withdraw_trust", "reload"),
     *("output", "messages", "switch_tool", "accept_tool"),
     *("resources", "read", "complete", "attach", "detach", "refresh", "preview"),
     *("grant", "revoke", "restore", "add_root", "remove_root", "set", "delete_log"),

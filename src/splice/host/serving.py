@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from splice.host.config import importing, writing
+from splice.host.config.entering import NotRead, Typed, typed
 from splice.host.config.entries import Entry
 from splice.host.config.jsonc import BadConfiguration
 from splice.host.config.reading import entry_of, read
@@ -55,6 +56,14 @@ class Serving(Reloading):
             problem=entry.problem,
             is_known=True,
         )
+
+    async def read_servers(self, text: str, name: str = "") -> list[Typed]:
+        """Read servers as they are typed or pasted; `name` is for one that has none. Nothing is written or started."""
+        taken = [each.entry.name for each in self.parts.connections]
+        try:
+            return await asyncio.to_thread(typed, text, name, taken)
+        except NotRead as error:
+            raise HostError(f"{error}.") from error
 
     def review_server(self, name: str, entry: Mapping[str, Any]) -> Look:
         """Tell what would run if this were added. Nothing is written, and nothing started."""

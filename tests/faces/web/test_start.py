@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]  # it has no types
 from msgspec.structs import replace
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from faces.web.engine import engine
 from faces.web.face import served
@@ -211,6 +211,39 @@ def test_keys_write_into_every_field_that_waits_for_enter(browser: Browser) -> N
             fields.nth(number).fill("")
             fields.nth(number).press_sequentially("12")
             expect(fields.nth(number)).to_have_value("12")
+
+
+def test_a_name_is_proposed_while_it_is_typed_and_an_answer_that_is_overtaken_counts_no_more(browser: Browser) -> None:
+    with served(scenes.servers) as face:
+        page = face.opened(browser, "/servers")
+        page.get_by_role("button", name="Add server").first.click()
+        dialog = page.get_by_role("dialog")
+        typed, name = dialog.get_by_label("Command, address, or JSON"), dialog.get_by_label("Name here")
+        with page.expect_response("**/do/read_servers"):
+            typed.fill(r"C:\Apps\node.exe C:\srv\post.js")
+        expect(name).to_have_attribute("placeholder", "post")
+        held: list[Route] = []
+        page.route("**/do/read_servers", lambda route: held.append(route) if not held else route.continue_())
+        with page.expect_request("**/do/read_servers"):
+            typed.fill("uvx slow")
+        typed.fill("uvx travel")
+        expect(name).to_have_attribute("placeholder", "travel-2")  # there is a server travel
+        with page.expect_response("**/do/read_servers") as late:
+            held[0].continue_()
+        assert late.value.json()[0]["name"] == "slow"
+        expect(name).to_have_attribute("placeholder", "travel-2")
+        typed.fill('{"servers": {"mail\u202e": {"command": "uvx"}}}')
+        expect(dialog).to_contain_text("only if the JSON has none")
+        expect(name).to_have_attribute("placeholder", "mailU+202E")
+        typed.fill("")
+        expect(name).to_have_attribute("placeholder", "travel")
+        typed.fill('{"servers": [')
+        dialog.get_by_role("button", name="Look at it").click()
+        expect(dialog.get_by_role("alert")).to_contain_text("This is not JSON: line 1, column 14")
+        typed.fill("\u3164")
+        dialog.get_by_role("button", name="Look at it").click()
+        expect(dialog.get_by_role("alert")).to_contain_text("Give it a name.")
+        assert not face.faults
 
 
 def test_servers_of_another_host_are_ticked_and_looked_at(browser: Browser) -> None:

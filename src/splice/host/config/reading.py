@@ -41,7 +41,7 @@ _TYPES: Mapping[str, Transport] = {
     **dict.fromkeys(("http", "streamable-http", "streamableHttp", "streamable_http", "remote"), "http"),
     "sse": "sse",
 }
-_URLS = ("url", "serverUrl", "httpUrl")
+URLS = ("url", "serverUrl", "httpUrl")
 
 _INCLUDE = ("includeTools", "allowedTools")
 _EXCLUDE = ("excludeTools", "excludedTools", "disabledTools")
@@ -184,7 +184,7 @@ def entry_of(
 def _with_place(entry: Entry, members: Mapping[str, Any]) -> Entry:
     """Read what is started, or where it is. Raises `BadConfiguration`."""
     kind = members.get("type", members.get("transport"))
-    url_key = next((key for key in _URLS if key in members), None)
+    url_key = next((key for key in URLS if key in members), None)
     if kind is not None and not (isinstance(kind, str) and kind in _TYPES):
         raise BadConfiguration(f"its `type` is {_shown(kind)}; stdio, http and sse are known")
     transport: Transport = _TYPES[kind] if kind is not None else "http" if "command" not in members else "stdio"

@@ -7,8 +7,10 @@ from textual.binding import BindingType
 from textual.content import Content
 from textual.widget import Widget
 
+from splice.host.config.entering import NotRead, Typed, typed
+from splice.host.items import Server
 from splice.host.looks import Look
-from splice.host.terminal import drawn, entering
+from splice.host.terminal import drawn
 from splice.host.terminal.asides import AskLine
 from splice.host.terminal.dialog import Choice, Dialog, para
 from splice.host.terminal.face import Face
@@ -19,29 +21,31 @@ from splice.host.terminal.running import what_runs
 def add(app: Face, text: str = "") -> None:
     """Ask for servers, and let the user look at each before it is added."""
 
-    def typed(source: str | None) -> None:
+    def said(source: str | None) -> None:
         if not source:
             return
         try:
-            made = entering.entries(source)
-        except ValueError as error:
+            made = typed(source, taken=[each.name for each in app.host.board.all(Server)])
+        except NotRead as error:
             app.tell(f"{error}.", "warning")
             add(app, source)
             return
         if len(made) == 1:
-            name, entry = made[0]
-            app.push_screen(AskLine(Content("Its name here"), name), lambda called: _look(app, [(called or "", entry)]))
+            name, entry = made[0].name, made[0].entry
+            app.push_screen(
+                AskLine(Content("Its name here"), name), lambda called: _look(app, [Typed(called or "", entry)])
+            )
         else:
             _look(app, made)
 
-    app.push_screen(AskLine(Content("A command, an address that begins with https://, or JSON"), text), typed)
+    app.push_screen(AskLine(Content("A command, an address that begins with https://, or JSON"), text), said)
 
 
-def _look(app: Face, made: entering.Made) -> None:
+def _look(app: Face, made: list[Typed]) -> None:
     """Show the first, and then the others."""
-    if not made or not made[0][0].strip():
+    if not made or not made[0].name.strip():
         return
-    name, entry = made[0]
+    name, entry = made[0].name, made[0].entry
     look = app.now(lambda: app.host.review_server(name, entry))
     if look is not None:
         app.push_screen(LookDialog(look, name, entry), lambda _: _look(app, made[1:]))

@@ -1,10 +1,12 @@
 """Commands of line mode: every screen of the app has one. `/servers`, or the word alone."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
 
 from splice.host.board import Board
+from splice.host.config.entering import NotRead, typed
 from splice.host.items import Change, Chat, Model, Prompt, Question, Root, Server, Tool
-from splice.host.terminal import entering, prompts, recorded, rulings, words
+from splice.host.terminal import prompts, recorded, rulings, words
 from splice.host.terminal.hosted import Hosted, Listed, Page
 from splice.host.terminal.rulings import Rulings
 from splice.host.terminal.talk import Talk
@@ -24,7 +26,7 @@ USAGE = {
     "reload": "",
     "output": "SERVER",
     "messages": "SERVER",
-    "add": "NAME COMMAND|URL",
+    "add": "NAME COMMAND|URL|JSON",
     "remove": "SERVER",
     "tools": "[SERVER]",
     "on": "TOOL",
@@ -219,17 +221,21 @@ class Orders:
     async def _add(self, rest: str) -> None:
         name, _, source = rest.partition(" ")
         try:
-            made = entering.entries(source)
-        except ValueError as error:
+            made = typed(source, name)
+        except NotRead as error:
             self._talk.tell(f"{error}.")
             return
-        look = self._host.review_server(name, made[0][1])
+        for each in made:
+            await self._add_one(name if len(made) == 1 else each.name, each.entry)
+
+    async def _add_one(self, name: str, entry: Mapping[str, Any]) -> None:
+        look = self._host.review_server(name, entry)
         self._talk.tell(f"This would run, as you, when {look.name} is needed: {' '.join(look.asked.words)}")
         self._talk.tell(f"  In {look.asked.folder}, with {', '.join(look.asked.variables) or 'no variables'}.")
         if look.is_known or look.problem:
             self._talk.tell(f"Not added: {look.problem or f'there is a server {look.name} already'}.")
         elif await self._talk.ask("Write add to add it, anything else to leave it:") == "add":
-            await self._host.add_server(name, made[0][1])
+            await self._host.add_server(name, entry)
             self._talk.tell(f"{look.name} is added.")
         else:
             self._talk.tell("It is not added.")

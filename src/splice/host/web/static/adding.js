@@ -4,7 +4,6 @@ import { act, give } from "./commands.js";
 import { offWhy } from "./decisions.js";
 import { dialog, title } from "./dialog.js";
 import { h, icon, plain, shown } from "./dom.js";
-import * as json from "./json.js";
 import { button, check, empty, note, tile } from "./pieces.js";
 import { change, go, isFresh, ui } from "./state.js";
 import { heading, whatRuns } from "./trust.js";
@@ -12,12 +11,58 @@ import { heading, whatRuns } from "./trust.js";
 const close = () => change({ dialog: null });
 const set = (values) => change({ dialog: { ...ui.dialog, error: "", ...values } });
 
+/** How long nothing is typed before a name is proposed. */
+const PAUSE_MS = 150;
+
+/** Longer text is read only once it is to be looked at. */
+const MAX_WHILE_TYPING = 10_000;
+
 let opened = 0;
+let asked = 0;
+let timer = 0;
 
 /** Look at servers one after the other. */
 const review = (looks, before) => change({ dialog: { kind: "review", looks, at: 0, before, opened: ++opened } });
 
-export const add = () => change({ dialog: { kind: "add", name: "", source: "", error: "" } });
+export function add() {
+  asking();
+  change({ dialog: { kind: "add", name: "", source: "", error: "", read: [] } });
+}
+
+/** Take note that the host is asked about what is typed. Tells later whether nothing was typed since. */
+function asking() {
+  const mine = ++asked;
+  clearTimeout(timer);
+  return () => mine === asked && ui.dialog?.kind === "add";
+}
+
+/** Take what was typed, and read it soon: for the name that is proposed. */
+function type(source) {
+  const isLast = asking();
+  const isAsked = source.trim() && source.length <= MAX_WHILE_TYPING;
+  set({ source, read: isAsked ? ui.dialog.read : [] });
+  if (!isAsked) return;
+  timer = setTimeout(async () => {
+    const read = await give("read_servers", { text: source }).catch(() => []); // it may not be whole yet
+    if (isLast()) change({ dialog: { ...ui.dialog, read } });
+  }, PAUSE_MS);
+}
+
+/** Look at what was typed. */
+async function look() {
+  const isLast = asking();
+  const before = { ...ui.dialog, error: "" };
+  try {
+    const looks = [];
+    for (const { name, entry } of await give("read_servers", { text: before.source, name: before.name })) {
+      if (!name) throw new Error("Give it a name.");
+      looks.push({ ...(await give("review_server", { name, entry })), key: name, entry });
+    }
+    if (isLast()) review(looks, before);
+  } catch (failure) {
+    if (isLast()) set({ error: failure.message });
+  }
+}
 
 /** Look at what other hosts have: their files are read now, and not before. */
 export async function takeOver() {
@@ -27,20 +72,8 @@ export async function takeOver() {
 }
 
 /** The first step: a command, an address, or JSON as other hosts have it. */
-export function addDialog({ name, source, error }) {
-  const isJSON = source.trim().startsWith("{");
-  const look = async () => {
-    const made = entriesOf(name, source);
-    if (made.error) return set({ error: made.error });
-    try {
-      const looks = [];
-      for (const [each, entry] of made.entries)
-        looks.push({ ...(await give("review_server", { name: each, entry })), key: each, entry });
-      return review(looks, { kind: "add", name, source, error: "" });
-    } catch (failure) {
-      return set({ error: failure.message });
-    }
-  };
+export function addDialog({ name, source, error, read }) {
+  const isNamed = read.length > 0 && !read[0].is_proposed;
   return dialog(
     "add",
     { width: "w-560", close },
@@ -71,7 +104,7 @@ export function addDialog({ name, source, error }) {
           value: source,
           "aria-invalid": error ? true : null,
           "aria-describedby": "add-error",
-          oninput: (event) => set({ source: event.target.value }),
+          oninput: (event) => type(event.target.value),
           onkeydown: (event) => event.key === "Enter" && (event.ctrlKey || event.metaKey) && look(),
         }),
         h(
@@ -89,7 +122,7 @@ export function addDialog({ name, source, error }) {
           "label",
           { class: "label", for: "add-name" },
           "Name here",
-          isJSON && h("span", { class: "t3" }, " · only if the JSON has none"),
+          isNamed && h("span", { class: "t3" }, " · only if the JSON has none"),
         ),
         h(
           "div",
@@ -97,7 +130,7 @@ export function addDialog({ name, source, error }) {
           h("input", {
             id: "add-name",
             value: name,
-            placeholder: suggested(source) || "travel",
+            placeholder: (read.length === 1 && read[0].name) || "travel",
             oninput: (event) => set({ name: event.target.value }),
             onkeydown: (event) => event.key === "Enter" && source.trim() && look(),
           }),
@@ -286,62 +319,4 @@ export function removeDialog({ name, source }) {
       ),
     ),
   );
-}
-
-/** Read what was typed: entries by name. */
-function entriesOf(name, source) {
-  const text = source.trim();
-  const called = name.trim() || suggested(text);
-  if (text.startsWith("{")) {
-    const { value, error } = json.read(text);
-    if (error) return { error };
-    const map = value.mcpServers ?? value.servers;
-    if (map && typeof map === "object")
-      return Object.keys(map).length ? { entries: Object.entries(map) } : { error: "It names no server." };
-    if (
-      !value.command &&
-      !value.url &&
-      Object.values(value).length &&
-      Object.values(value).every((each) => each && typeof each === "object" && (each.command || each.url))
-    )
-      return { entries: Object.entries(value) };
-    return called ? { entries: [[called, value]] } : { error: "Give it a name." };
-  }
-  const words = wordsOf(text);
-  if (!words) return { error: "A quotation mark is not closed." };
-  if (!called) return { error: "Give it a name." };
-  return {
-    entries: [[called, /^https?:\/\//.test(text) ? { url: text } : { command: words[0], args: words.slice(1) }]],
-  };
-}
-
-/** The words of a command line: quotes hold words together, as in a shell, and nothing else is read. */
-function wordsOf(text) {
-  const words = [];
-  let word = null;
-  let quote = "";
-  for (const each of text) {
-    if (quote) each === quote ? (quote = "") : (word += each);
-    else if (each === "'" || each === '"') [quote, word] = [each, word ?? ""];
-    else if (/\s/.test(each)) {
-      if (word !== null) words.push(word);
-      word = null;
-    } else word = (word ?? "") + each;
-  }
-  if (word !== null) words.push(word);
-  return quote ? null : words;
-}
-
-/** A name for what was typed: the host of an address, or the program that a runner runs. */
-function suggested(source) {
-  const text = source.trim();
-  if (!text || text.startsWith("{")) return "";
-  if (/^https?:\/\//.test(text)) return /^https?:\/\/(?:mcp\.|www\.|api\.)?([a-z0-9-]+)/i.exec(text)?.[1] ?? "";
-  const words = (wordsOf(text) ?? []).filter((each) => !each.startsWith("-"));
-  const runner = /(?:^|[\\/])(npx|uvx|bunx|node|python3?|uv|pipx|docker)$/.test(words[0] ?? "");
-  const last = (words[runner ? words.findIndex((each, place) => place && each !== "run") : 0] ?? "")
-    .split(/[\\/]/)
-    .at(-1);
-  const bare = last.replace(/(.)(@|==).*$/, "$1").replace(/\.(py|js|mjs|ts|exe)$/, "");
-  return bare.replace(/^(mcp-server|server|mcp)[-_]/, "").replace(/[-_](mcp-server|mcp|server)$/, "");
 }
