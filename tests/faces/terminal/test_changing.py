@@ -1,7 +1,10 @@
 """What is changed by keys: settings, servers, chats; and the messages of the wire."""
 
 import asyncio
+import json
 from pathlib import Path
+
+from textual.events import Paste
 
 from faces.terminal.acting import Acting, acting, sitting
 from host.hosting import hosting
@@ -9,6 +12,7 @@ from splice.host.connecting.wire import Message
 from splice.host.items import Chat, Settings
 from splice.host.terminal import settable
 from splice.host.terminal.adding import LookDialog
+from splice.host.terminal.line import Line
 from splice.host.terminal.rows import Rows
 from support import scenes
 from support.stage import Stage
@@ -82,6 +86,24 @@ def test_a_server_is_added_after_a_look_and_removed_after_a_question() -> None:
         assert person.named("remove_server") == []
         await person.press("x", "y")
         assert person.named("remove_server") == [{"name": "travel"}]
+
+    played(scenes.crashed, play)
+
+
+def test_json_of_several_lines_is_pasted_into_one() -> None:
+    async def play(person: Acting) -> None:
+        await person.press("f3", "n")
+        text = json.dumps({"mcpServers": {"mail": {"command": "uvx", "args": ["mail-mcp"]}}}, indent=2)
+        person.app.screen.query_one(Line).post_message(Paste(text.replace("\n", "\r")))  # as terminals send it
+        await person.sees('"mail-mcp"')
+        await person.press("enter")
+        await person.sees("Its name here")
+        assert person.app.screen.query_one(Line).value == "mail"
+        await person.press("escape", "n")
+        person.app.screen.query_one(Line).post_message(Paste("npx \\\r\n  -y travel\r\n"))
+        await person.press("enter")
+        await person.sees("Its name here")
+        assert person.app.screen.query_one(Line).value == "travel-2", "there is a server travel"
 
     played(scenes.crashed, play)
 

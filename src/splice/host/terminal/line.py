@@ -1,5 +1,8 @@
 """A line of text to be typed. Its cursor stands still where the user wants no movement."""
 
+import re
+
+from textual.events import Paste
 from textual.suggester import Suggester
 from textual.widgets import Input
 
@@ -17,3 +20,9 @@ class Line(Input):
     def on_mount(self) -> None:
         """Blink, or not."""
         self.cursor_blink = face(self).is_moving
+
+    def on_paste(self, event: Paste) -> None:
+        """Make one line of several: a line's end, and the backslash by which a shell goes on after it, is a blank."""
+        event.stop()
+        event.prevent_default()
+        self.replace(re.sub(r"\\?[\r\n]+\s*", " ", event.text.strip("\r\n")), *self.selection)
