@@ -122,7 +122,7 @@ class Day:
         await self.person.press("slash")
         await self.person.write("is:denied")
         await self.person.press("enter")
-        await self.person.sees("policy: Asked")
+        await self.person.sees("policy: no rule")
         (denied,) = (each for each in self.host.activity.read(kind="call") if each.facts["state"] == "denied")
         assert "seconds" not in denied.facts
         await self.person.press("f2")
