@@ -3,6 +3,7 @@
 import asyncio
 import shutil
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -29,6 +30,17 @@ ARGUMENTS = [
     "--no-first-run",
 ]
 LIMIT = 20
+
+SETTLED = """() => document.fonts.status === "loaded" && document.querySelector(".app, .welcome")
+    && !document.querySelector("[data-fresh], .skel:not(.said .skel)")
+    && [...document.querySelectorAll("use")].every((each) => each.getBBox().width
+        || !each.closest("svg").getClientRects().length)
+    && !document.getAnimations().some(
+    (each) => each.playState === "running" && each.effect.getTiming().iterations !== Infinity)"""
+"""Nothing is on its way: questions take clicks, texts and icons have come, what moves once has moved."""
+
+DRAWN = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+"""Two frames were drawn: icons that came late are on the second."""
 
 
 class Set(Stage):
@@ -108,9 +120,21 @@ class Served:
 
         asyncio.run_coroutine_threadsafe(cut(), self._loop).result(LIMIT)
 
-    def answers(self) -> list[Any]:
-        """List the answers that came."""
-        return [each["answer"] for each in self.stage.named("answer")]
+    def told(self, name: str, count: int = 1) -> list[dict[str, Any]]:
+        """Wait until the page has told so much of a name, and list all of it."""
+        end = time.monotonic() + LIMIT
+        while len(self.stage.named(name)) < count:
+            assert time.monotonic() < end, f"{name} does not come"
+            self._contexts[-1].pages[0].wait_for_timeout(20)
+        return self.stage.named(name)
+
+    def answers(self, count: int = 0) -> list[Any]:
+        """Wait for so many answers, and list all that came."""
+        return [each["answer"] for each in self.told("answer", count)]
+
+    def has_answered(self) -> bool:
+        """Tell whether the page has sent an answer, wherever that is now."""
+        return any("/do/answer" in each for each in self.requests)
 
     def close(self) -> None:
         """Close the browsers that look at it, and stop serving."""
@@ -119,6 +143,18 @@ class Served:
         self._server.should_exit = True
         self._thread.join(LIMIT)
         self._listening.close()
+
+
+def still(page: Page) -> None:
+    """Wait until nothing on the page is on its way any more."""
+    page.wait_for_function(SETTLED)
+    page.evaluate(DRAWN)
+
+
+def fresh(page: Page) -> None:
+    """Wait for a question, and until it takes answers."""
+    page.locator("[role=dialog], [data-question]").first.wait_for()
+    still(page)
 
 
 @contextmanager

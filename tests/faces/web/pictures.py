@@ -18,23 +18,11 @@ from typing import Literal, NamedTuple
 from PIL import Image
 from playwright.sync_api import Browser, Page
 
-from faces.web.face import Served
+from faces.web.face import Served, still
 from faces.web.screens import Screen
 
 SIZES = {1280: 800, 768: 1024, 360: 780}
 THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
-
-SETTLED = """() => document.fonts.status === "loaded" && document.querySelector(".app, .welcome")
-    && !document.querySelector("[data-fresh], .skel:not(.said .skel)")
-    && [...document.querySelectorAll("use")].every((each) => each.getBBox().width
-        || !each.closest("svg").getClientRects().length)
-    && !document.getAnimations().some(
-    (each) => each.playState === "running" && each.effect.getTiming().iterations !== Infinity)"""
-"""Nothing is on its way: questions take clicks, texts and icons have come, what moves once has moved."""
-
-
-DRAWN = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
-"""Two frames were drawn: icons that came late are on the second."""
 
 
 class Shot(NamedTuple):
@@ -51,12 +39,11 @@ def shots(face: Served, browser: Browser, screen: Screen) -> Iterator[Shot]:
     for width, height in SIZES.items():
         page.set_viewport_size({"width": width, "height": height})
         page.reload()
-        page.wait_for_function(SETTLED)
+        still(page)
         screen.act(page)
         for theme in THEMES:
             page.emulate_media(color_scheme=theme)
-            page.wait_for_function(SETTLED)
-            page.evaluate(DRAWN)
+            still(page)
             yield Shot(page, width, theme)
 
 

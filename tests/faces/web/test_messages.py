@@ -39,7 +39,7 @@ def test_a_message_is_copied_its_turn_taken_anew_or_left_for_another_chat(browse
         expect(page.locator(".toast")).to_contain_text("new chat")
         page.locator(".said").first.get_by_role("button", name="Retry").click()
         expect(page.locator(".toast")).to_have_count(2)
-        assert face.stage.named("branch") == [{"turn": 2, "again": False}, {"turn": 1, "again": True}]
+        assert face.told("branch", 2) == [{"turn": 2, "again": False}, {"turn": 1, "again": True}]
         mine = page.locator(".me").first
         mine.hover()
         mine.get_by_role("button", name="Copy").click()

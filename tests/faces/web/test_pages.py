@@ -8,7 +8,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]  # it has no types
 from playwright.sync_api import Browser, Page, expect
 
-from faces.web.face import served
+from faces.web.face import served, still
 from splice.host.items import Notice, Prompt, PromptField, Settings
 from splice.types import Resource, ResourceTemplate
 from support import scenes
@@ -57,10 +57,10 @@ SCENES = [
 def test_a_page_has_no_serious_findings_and_fits(browser: Browser, name: str, scene: Callable[[Stage], None]) -> None:
     with served(scene) as face:
         page = face.opened(browser, f"/{name}")
-        page.wait_for_timeout(450)
+        still(page)
         for theme in ("light", "dark"):
             page.emulate_media(color_scheme=theme, reduced_motion="reduce")
-            page.wait_for_timeout(250)
+            still(page)
             found = Axe().run(page).response["violations"]
             serious = [
                 (each["id"], [node["html"][:160] for node in each["nodes"]][:3], each["nodes"][0]["failureSummary"])
@@ -70,7 +70,7 @@ def test_a_page_has_no_serious_findings_and_fits(browser: Browser, name: str, sc
             assert serious == [], theme
         for width, height in ((320, 560), (360, 780), (640, 400), (768, 1024), (1280, 800), (1920, 1080)):
             page.set_viewport_size({"width": width, "height": height})  # 640: a screen of 1280 at 200 %
-            page.wait_for_timeout(60)
+            still(page)
             assert page.evaluate("document.documentElement.scrollWidth") <= width
             beyond = page.evaluate(
                 """() => [...document.querySelectorAll("button, a, input, textarea, h1, h2")].filter((node) => {
@@ -109,7 +109,7 @@ def _prompt(page: Page) -> None:
     page.evaluate("() => { location.hash = '#/prompts' }")
     page.locator(".start").first.click()
     page.get_by_role("dialog").get_by_role("combobox").first.fill("B")
-    page.wait_for_timeout(250)
+    still(page)
 
 
 def _typed(stage: Stage) -> None:
@@ -138,11 +138,11 @@ def test_what_opens_has_no_serious_findings(
 ) -> None:
     with served(scene) as face:
         page = face.opened(browser)
-        page.wait_for_timeout(450)
+        still(page)
         act(page)
         for theme in ("light", "dark"):
             page.emulate_media(color_scheme=theme, reduced_motion="reduce")
-            page.wait_for_timeout(250)
+            still(page)
             serious = [
                 (each["id"], [node["html"][:160] for node in each["nodes"]][:3], each["nodes"][0]["failureSummary"])
                 for each in Axe().run(page).response["violations"]
@@ -246,10 +246,9 @@ def test_a_change_of_a_tool_is_seen_word_by_word_before_it_is_accepted(browser: 
         page.get_by_role("button", name="Accept the new definition…").click()
         page.get_by_role("dialog").get_by_role("button", name="Accept it").click()
         expect(page.get_by_role("dialog")).to_have_count(0)
-        assert face.stage.named("accept_tool") == [{"id": "tool:travel/cancelTrip"}]
+        assert face.told("accept_tool") == [{"id": "tool:travel/cancelTrip"}]
         page.get_by_role("switch", name="deleteMail").click()
-        page.wait_for_timeout(200)
-        assert face.stage.named("switch_tool") == [{"id": "tool:mail/deleteMail", "on": True}]
+        assert face.told("switch_tool") == [{"id": "tool:mail/deleteMail", "on": True}]
 
 
 def test_what_models_are_told_otherwise_of_a_tool_stands_on_its_page(browser: Browser) -> None:
@@ -269,7 +268,7 @@ def test_the_files_of_servers_are_read_again_and_what_came_of_it_is_said_once(br
         page = face.opened(browser, "/servers")
         page.get_by_role("button", name="Reload files").click()
         expect(page.locator(".toast")).to_have_text("The files of servers are as they were.")
-        assert face.stage.named("reload") == [{}]
+        assert face.told("reload") == [{}]
         said = Notice(id="notice:1", text="The files of servers are as they were.")
         face.do(lambda stage: stage.board.put(said))  # the host says it on the board, too
         expect(page.locator("[data-toast='notice:1']")).to_be_visible()
@@ -293,7 +292,7 @@ def test_resources_are_found_filled_in_and_attached(browser: Browser) -> None:
         dialog.get_by_role("button", name="Choose it").click()
         dialog.get_by_role("button", name="Attach 2").click()
         expect(dialog).to_have_count(0)
-        attached = [each["uri"] for each in face.stage.named("attach")]
+        attached = [each["uri"] for each in face.told("attach", 2)]
         assert attached == ["travel://past-trips/Trip-3", "travel://forecast/Barcelona/2024-06-15"]
 
 
@@ -333,18 +332,19 @@ def test_ten_thousand_resources_are_walked_and_taken_by_folders_without_a_stall(
         expect(last).to_have_attribute("aria-checked", "true")
         expect(last).to_have_attribute("aria-expanded", "false")
         expect(dialog.get_by_role("button", name="Attach 101")).to_be_enabled()
-        took = page.evaluate(
-            """async () => { const from = performance.now(); const box = document.querySelector(".dlg-h input");
+        rows = page.evaluate(
+            """async () => { const rows = []; const box = document.querySelector(".dlg-h input");
             for (const word of ["9", "99", "999", ""]) { box.value = word; box.dispatchEvent(new Event("input"));
-            await new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0))); }
-            return performance.now() - from }"""
+            await new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)));
+            rows.push(document.querySelectorAll("[role=treeitem]").length); }
+            return rows }"""
         )
-        assert took < 1_500
+        assert max(rows) < 100, "of ten thousand, only those in view are drawn"
         page.keyboard.press("Home")
         expect(folder).to_have_attribute("aria-checked", "mixed")
         folder.locator(".check").click()
         expect(page.get_by_text("At most 100 at once")).to_be_visible()
-        assert face.stage.named("read") == [{"server": "files", "uri": "file:///home/anna/photos/99/9999.png"}]
+        assert face.told("read") == [{"server": "files", "uri": "file:///home/anna/photos/99/9999.png"}]
         assert not face.faults
 
 
@@ -371,7 +371,7 @@ def test_a_prompt_is_filled_in_with_suggestions_and_sent(browser: Browser) -> No
         expect(dialog).to_contain_text("1 message, about ")
         dialog.get_by_role("button", name="Send", exact=False).last.click()
         expect(dialog).to_have_count(0)
-        (said,) = face.stage.named("say")
+        (said,) = face.told("say")
         assert said["prompt"] == "travel/plan-vacation"
         assert said["arguments"]["destination"] == "Barcelona"
 
@@ -385,8 +385,7 @@ def test_the_theme_is_kept_and_rules_are_revoked_with_a_way_back(browser: Browse
         page = face.opened(browser, "/permissions")
         page.get_by_role("button", name="Revoke: Allow weather/*").click()
         page.get_by_role("button", name="Undo").click()
-        page.wait_for_timeout(200)
-        assert face.stage.named("restore") == [{"rule": "rule:3"}]
+        assert face.told("restore") == [{"rule": "rule:3"}]
         page.get_by_role("button", name="Switch theme").click()
         page.reload()
         expect(page.locator("html")).to_have_attribute("data-theme", "dark")
@@ -405,15 +404,15 @@ def test_a_rule_is_added_and_all_that_allow_are_revoked_with_one_way_back(browse
         dialog.get_by_role("radio", name="Tools that say they only read").click()
         add.click()
         expect(dialog).to_have_count(0)
-        assert face.stage.named("grant") == [{"effect": "allow", "what": "reads weather"}]
+        assert face.told("grant") == [{"effect": "allow", "what": "reads weather"}]
         page.get_by_role("button", name="Revoke all").click()
         page.get_by_role("button", name="Undo").click()
         expect(page.locator(".toast")).to_have_count(1)
         page.get_by_role("switch", name="Show results").click()
         page.wait_for_function("() => true")
         expect(page.locator(".table.roomy tbody tr")).to_have_count(2)
-        assert [each["rule"] for each in face.stage.named("revoke")] == ["rule:4", "rule:3"]
-        assert [each["rule"] for each in face.stage.named("restore")] == ["rule:4", "rule:3"]
+        assert [each["rule"] for each in face.told("revoke", 2)] == ["rule:4", "rule:3"]
+        assert [each["rule"] for each in face.told("restore", 2)] == ["rule:4", "rule:3"]
         assert not face.faults
 
 
@@ -428,11 +427,7 @@ def test_three_hundred_tools_and_a_storm_of_progress_leave_the_page_answering(br
         expect(page.get_by_role("button", name="Show all 306")).to_be_visible()
         page.goto(f"{face.origin}/#/chat")
         face.do(lambda stage: scenes.storm(stage, 10_000))
-        took = page.evaluate(
-            """async () => { const from = performance.now(); await new Promise((done) => setTimeout(done, 0));
-            document.querySelector(".say").focus(); return performance.now() - from }"""
-        )
-        assert took < 1_000
+        page.get_by_role("textbox", name="Message").fill("while it comes in")
         expect(page.locator('[data-call="call:6"]')).to_contain_text("9999 of 10000")
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from faces.web.face import Served, served
+from faces.web.face import Served, fresh, served
 from splice.host.addresses import host_of, loudest, warnings_about
 from splice.host.asked import Decision, Filled, Form, Trust, Visit
 from support import scenes
@@ -42,15 +42,10 @@ def asks(schema: dict[str, Any]) -> Any:
     return lambda stage: scenes.form(stage, schema)
 
 
-def fresh(page: Page) -> None:
-    """Wait until answers are taken."""
-    page.wait_for_timeout(450)
-
-
 def settled(face: Served, page: Page) -> Any:
     """Wait for the dialog to go, and return the one answer."""
     expect(page.get_by_role("dialog")).to_have_count(0)
-    (answer,) = face.answers()
+    (answer,) = face.answers(1)
     return answer
 
 
@@ -212,7 +207,7 @@ def test_an_address_that_deceives_is_declined_first_and_opened_by_holding(browse
         page.keyboard.down(" ")
         expect(form).to_contain_text("Finished there?")
         page.keyboard.up(" ")
-        assert face.stage.named("visit") == [{"question": "question:1"}]
+        assert face.told("visit") == [{"question": "question:1"}]
         form.get_by_role("button", name="I finished").click()
         assert settled(face, page) == Filled("accept")
         assert all(url.startswith((face.origin, "data:")) for url in face.requests)
@@ -268,7 +263,7 @@ def test_trust_is_given_one_server_at_a_time(browser: Browser) -> None:
         expect(form).to_contain_text("Start “travel”?")
         form.get_by_role("button", name="Trust and start “travel”").click()
         expect(form).to_have_count(0)
-        assert face.answers() == [Decision("deny"), Decision("once")]
+        assert face.answers(2) == [Decision("deny"), Decision("once")]
 
 
 @pytest.mark.parametrize(
@@ -308,7 +303,7 @@ def test_the_focus_is_caught_and_given_back(browser: Browser) -> None:
         for _ in range(8):
             page.keyboard.press("Tab")
             assert page.evaluate("document.querySelector('[role=dialog]').contains(document.activeElement)")
-        page.wait_for_timeout(450)
+        fresh(page)
         form.get_by_role("button", name="Confirm").click()
         assert settled(face, page) == Filled("accept", {})
         expect(page.get_by_role("textbox", name="Message")).to_be_focused()

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, expect
 
-from faces.web.face import served
-from faces.web.test_questions import FIELD, fresh, settled
+from faces.web.face import fresh, served
+from faces.web.test_questions import FIELD, settled
 from faces.web.test_samplings import brought
 from splice.host.asked import Reviewed
 from support import scenes
@@ -40,7 +40,7 @@ def test_what_decides_is_in_view_at_every_size(browser: Browser, scene: Any) -> 
         form = page.get_by_role("dialog")
         for (width, height), name in SMALL.items():
             page.set_viewport_size({"width": width, "height": height})
-            page.wait_for_timeout(60)
+            fresh(page)
             cut = form.evaluate(
                 """(dialog) => [dialog, ...dialog.querySelectorAll(".dlg-f button, .dlg-h h2")].filter((node) => {
                 const box = node.getBoundingClientRect();

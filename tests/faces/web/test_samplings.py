@@ -6,8 +6,8 @@ import pytest
 from msgspec.structs import replace
 from playwright.sync_api import Browser, expect
 
-from faces.web.face import served
-from faces.web.test_questions import fresh, settled
+from faces.web.face import fresh, served
+from faces.web.test_questions import settled
 from splice.host.asked import Reviewed, Sampling
 from splice.host.items import Question
 from support import scenes

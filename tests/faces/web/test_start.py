@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from faces.web.engine import engine
-from faces.web.face import served
+from faces.web.face import served, still
 from splice.host.asked import Trust
 from splice.host.connecting.wire import Message as Sent
 from splice.host.items import Model, Notice, Output, Settings
@@ -108,7 +108,7 @@ def test_the_first_run_takes_three_steps_and_comes_once(browser: Browser) -> Non
         expect(page.get_by_role("radio", checked=True)).to_contain_text("Demo model · no AI, offline")
         expect(page.locator(".keys")).to_contain_text(re.compile("OPENAI_API_KEY.*not set.*ANTHROPIC_API_KEY.*set"))
         assert page.locator("input").count() == 0  # a key is not typed here
-        assert face.stage.named("set") == [{"name": "welcomed", "value": True}]
+        assert face.told("set") == [{"name": "welcomed", "value": True}]
         assert face.stage.named("find_models") == []  # nothing is looked for unasked
         page.get_by_role("button", name="Look for models on this computer").click()
         expect(page.get_by_role("status").filter(has_text="Nothing answered")).to_be_visible()
@@ -139,14 +139,14 @@ def test_the_first_run_fits_and_reads_well(browser: Browser) -> None:
         page = face.opened(browser)
         steps = page.locator(".first .primary")
         for _ in range(3):
-            page.wait_for_timeout(300)
+            still(page)
             for theme in ("light", "dark"):
                 page.emulate_media(color_scheme=theme, reduced_motion="reduce")
-                page.wait_for_timeout(200)
+                still(page)
                 assert findings(page) == []
             for width in (320, 768, 1280):
                 page.set_viewport_size({"width": width, "height": 760})
-                page.wait_for_timeout(60)
+                still(page)
                 assert page.evaluate("document.documentElement.scrollWidth") <= width
             steps.click()
         assert not face.faults
@@ -169,9 +169,9 @@ def test_a_server_is_added_by_its_command_after_it_was_looked_at(browser: Browse
         taking_clicks(dialog)
         dialog.get_by_role("button", name="Trust and start “travel”").click()
         expect(dialog).to_have_count(0)
-        (added,) = face.stage.named("add_server")
+        (added,) = face.told("add_server")
         assert added["entry"]["args"][3:5] == ["--profile", "my own"]
-        assert face.stage.named("start_server") == [{"name": "travel"}]
+        assert face.told("start_server") == [{"name": "travel"}]
 
 
 def test_pasted_json_is_looked_at_server_by_server(browser: Browser) -> None:
@@ -259,7 +259,7 @@ def test_servers_of_another_host_are_ticked_and_looked_at(browser: Browser) -> N
         taking_clicks(dialog)
         dialog.get_by_role("button", name="Trust and start “files”").click()
         expect(dialog).to_have_count(0)
-        assert face.stage.named("import_server") == [{"host": "cursor", "name": "files", "fingerprint": "ab" * 32}]
+        assert face.told("import_server") == [{"host": "cursor", "name": "files", "fingerprint": "ab" * 32}]
 
 
 def test_messages_of_a_server_are_shown_both_ways(browser: Browser) -> None:
@@ -291,7 +291,7 @@ def test_the_configuration_says_exactly_what_runs_and_why_it_may(browser: Browse
         page.get_by_role("button", name="Withdraw").click()
         page.get_by_role("button", name="Open log").click()
         expect(page).to_have_url(re.compile("#/activity"))
-        assert face.stage.named("withdraw_trust") == [{"name": "travel"}]
+        assert face.told("withdraw_trust") == [{"name": "travel"}]
 
 
 def test_a_notice_goes_by_itself_but_not_while_it_is_read(browser: Browser) -> None:
