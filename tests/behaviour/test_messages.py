@@ -12,6 +12,8 @@ import pytest
 from pydantic import BaseModel
 
 from splice import Client, Context, MissingClientCapability, Server
+from splice.client import connection
+from splice.transports.stdio import client as stdio_client
 from splice.types import PromptMessage
 from support.listening import listening
 from support.raw_client import OverHTTP
@@ -226,12 +228,12 @@ async def test_a_url_of_the_wrong_kind() -> None:
             await Client(url.replace("http:", "https:"), timeout=5.0).open()
 
 
-async def test_a_silent_program_costs_no_more_than_the_timeout() -> None:
+async def test_a_silent_program_costs_no_more_than_the_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
     """It was `Cannot come to terms with sleep 100: the server was silent`, 13 seconds after timeout=1."""
-    began = asyncio.get_running_loop().time()
+    monkeypatch.setattr(connection, "PROBE_SECONDS", 1e6)
+    monkeypatch.setattr(stdio_client, "GRACE_SECONDS", 1e6)
     with pytest.raises(Exception, match="sleep 100 did not answer within 1 s"):
         await Client("sleep 100", timeout=1.0).open()
-    assert asyncio.get_running_loop().time() - began < 3.0
 
 
 # Several workers.

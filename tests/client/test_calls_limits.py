@@ -2,9 +2,6 @@
 
 import asyncio
 import sys
-import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -23,10 +20,13 @@ from client.scripted import (
     until,
 )
 from splice import Client
+from splice.client import connection
 from splice.client.questions import ElicitAnswer
 from splice.errors import RequestTimeout, SessionLost
 from splice.protocol.jsonrpc import Notification
+from splice.transports.stdio import client as stdio_client
 
+FOR_EVER = 1e6
 DONE = {"content": [{"type": "text", "text": "done"}]}
 FORM = {"message": "?", "requestedSchema": {"type": "object", "properties": {}}}
 
@@ -52,37 +52,33 @@ class Deaf(ScriptedTarget):
         return self.link
 
 
-@asynccontextmanager
-async def quickly() -> AsyncIterator[None]:
-    """Fail when a block takes long."""
-    began = time.monotonic()
-    async with asyncio.timeout(5):
-        yield
-    assert time.monotonic() - began < 1.5
+@pytest.fixture(autouse=True)
+def _nothing_else_ends_a_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let what does not keep to its own limit take longer than any test may."""
+    monkeypatch.setattr(connection, "PROBE_SECONDS", FOR_EVER)
+    monkeypatch.setattr(stdio_client, "GRACE_SECONDS", FOR_EVER)
 
 
 async def test_an_opening_ends_when_its_last_notification_is_not_taken() -> None:
     target = Deaf("notifications/initialized")
-    async with quickly():
-        with pytest.raises(RequestTimeout, match=r"^scripted did not answer within 0\.05 s$"):
-            await Client(target, protocol="legacy", timeout=0.05).open()
+    with pytest.raises(RequestTimeout, match=r"^scripted did not answer within 0\.05 s$"):
+        await Client(target, protocol="legacy", timeout=0.05).open()
     assert target.link.closed
 
 
 async def test_an_opening_ends_when_a_stream_of_changes_is_not_acknowledged() -> None:
-    async with quickly(), Client(modern(subscriptions__listen=forever), on_change=lambda _: None, timeout=0.1):
+    async with Client(modern(subscriptions__listen=forever), on_change=lambda _: None, timeout=0.1):
         pass
 
 
 async def test_an_opening_ends_when_the_log_level_is_not_taken() -> None:
-    async with quickly():
-        with pytest.raises(RequestTimeout, match="scripted did not answer within"):
-            await Client(legacy(logging__setLevel=forever), on_log=lambda _: None, timeout=0.05).open()
+    with pytest.raises(RequestTimeout, match="scripted did not answer within"):
+        await Client(legacy(logging__setLevel=forever), on_log=lambda _: None, timeout=0.05).open()
 
 
 async def test_a_notification_ends_when_it_is_not_taken() -> None:
     target = Deaf("notifications/roots/list_changed")
-    async with quickly(), Client(target, roots=[], protocol="legacy", timeout=0.05) as client:
+    async with Client(target, roots=[], protocol="legacy", timeout=0.05) as client:
         with pytest.raises(RequestTimeout, match=r"notifications/roots/list_changed could not be sent within 0\.05 s"):
             await client.roots_changed()
 
@@ -92,7 +88,7 @@ async def test_a_call_ends_while_its_lost_session_is_opened_again() -> None:
         raise SessionLost("forgotten")
 
     target = Deaf("notifications/initialized", first=1, tools__call=lost)
-    async with quickly(), Client(target, protocol="legacy") as client:
+    async with Client(target, protocol="legacy") as client:
         with pytest.raises(RequestTimeout, match=r"No answer to tools/call within 0\.05 s"):
             await client.call_tool("t", timeout=0.05)
         assert [link.closed for link in target.links] == [0, 0]  # the opening goes on, for the next call
@@ -116,7 +112,7 @@ async def test_what_a_new_session_must_know_is_told_although_the_caller_gave_up(
         return {}
 
     target = legacy(tools__call=call, logging__setLevel=level, resources__subscribe=subscribe)
-    async with quickly(), Client(target, protocol="legacy", on_log=lambda _: None) as client:
+    async with Client(target, protocol="legacy", on_log=lambda _: None) as client:
         await client.subscribe("x://a")
         with pytest.raises(RequestTimeout):
             await client.call_tool("t", timeout=0.05)
@@ -127,13 +123,13 @@ async def test_what_a_new_session_must_know_is_told_although_the_caller_gave_up(
 
 async def test_a_server_that_only_says_later_takes_no_longer_than_the_call_may() -> None:
     target = modern(tools__call=returning({"resultType": "input_required", "requestState": "s"}))
-    async with quickly(), Client(target) as client:
+    async with Client(target) as client:
         with pytest.raises(RequestTimeout, match=r"tools/call within 0\.2 s"):
             await client.call_tool("t", timeout=0.2)
 
 
 async def test_the_hidden_list_takes_no_longer_than_the_call_may() -> None:
-    async with quickly(), Client(modern(HTTPTarget, tools__list=forever)) as client:
+    async with Client(modern(HTTPTarget, tools__list=forever)) as client:
         with pytest.raises(RequestTimeout, match=r"tools/call within 0\.05 s"):
             await client.call_tool("t", timeout=0.05)
 
@@ -155,7 +151,7 @@ async def test_the_user_may_think_for_longer_than_the_call_may_take(kind: type[S
         return "accept"
 
     target = modern(kind, tools__call=call, tools__list=returning({"tools": []}))
-    async with quickly(), Client(target, on_elicit=think) as client:
+    async with Client(target, on_elicit=think) as client:
         asked = asyncio.ensure_future(client.call_tool("t", timeout=0.1))
         await asyncio.wait((asked,), timeout=0.2)
         assert not asked.done()
@@ -168,18 +164,21 @@ SILENT = [sys.executable, "-I", "-S", "-c", "import time; time.sleep(60)"]
 
 @pytest.mark.parametrize("protocol", ["auto", "legacy", "modern", NEWEST])
 async def test_a_silent_child_costs_no_more_than_the_timeout(protocol: str) -> None:
-    async with quickly():
-        with pytest.raises(RequestTimeout, match=r"did not answer within 0\.4 s$"):
-            await Client(SILENT, timeout=0.4, protocol=protocol).open()
+    with pytest.raises(RequestTimeout, match=r"did not answer within 0\.4 s$"):
+        await Client(SILENT, timeout=0.4, protocol=protocol).open()
 
 
-async def test_a_modern_server_that_starts_slowly_is_waited_for_where_only_modern_will_do() -> None:
+async def test_a_modern_server_that_starts_slowly_is_waited_for_where_only_modern_will_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(connection, "PROBE_SECONDS", 0.0)
+
     async def late(message: Any, link: Any) -> Any:
-        await asyncio.wait((asyncio.ensure_future(asyncio.Event().wait()),), timeout=0.15)
+        await asyncio.wait((asyncio.ensure_future(asyncio.Event().wait()),), timeout=0.05)
         return await discover(message, link)
 
     class Pipe(ScriptedTarget):
         kind = "stdio"
 
-    async with quickly(), Client(Pipe(server__discover=late), protocol="modern", timeout=0.25) as client:
+    async with Client(Pipe(server__discover=late), protocol="modern") as client:
         assert client.protocol_version == NEWEST

@@ -5,7 +5,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from typing import Any
 
 import pytest
@@ -40,11 +39,9 @@ async def test_a_child_that_dies_of_the_probe_gets_a_second_life(tmp_path: Any) 
 @pytest.mark.parametrize(("step", "starts"), [("initialize", 2), ("initialized", 1)])
 async def test_a_child_that_dies_of_the_handshake(tmp_path: Any, step: str, starts: int) -> None:
     rude = Rude(tmp_path, server__discover="refuse", **{step: "die"})
-    began = time.monotonic()
     with pytest.raises(ConnectionClosed, match=r"(?s)exited with code 7.*died of .*initialize"):
         async with Client(rude.command) as client:
             await client.call_tool("t")
-    assert time.monotonic() - began < 3
     assert rude.starts == starts
 
 
@@ -53,13 +50,11 @@ async def test_a_child_that_dies_in_the_middle_of_calls(tmp_path: Any, protocol:
     rude = Rude(tmp_path, tools__call="silence", tools__list="die")
     async with Client(rude.command, protocol=protocol, restart=False) as client:
         calls = [asyncio.ensure_future(client.call_tool("t")) for _ in range(3)]
-        began = time.monotonic()
         with pytest.raises(ConnectionClosed, match=r"(?s)exited with code 7.*died of tools/list"):
             await client.list_tools()
         for call in calls:
             with pytest.raises(ConnectionClosed, match="exited with code 7"):
                 await call
-        assert time.monotonic() - began < 1
         with pytest.raises(ConnectionClosed, match="exited with code 7"):
             await client.call_tool("t")
 

@@ -192,12 +192,11 @@ def test_what_is_not_a_uri(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "hostile", ["a:" + "a" * 100_000 + " ", "a://" + "@" * 100_000 + "[", "a://" + ":" * 100_000 + "["]
+    "hostile", ["a:" + "a" * 1_000_000 + " ", "a://" + "@" * 1_000_000 + "[", "a://" + ":" * 1_000_000 + "["]
 )
 def test_telling_a_uri_takes_no_time(hostile: str) -> None:
-    began = time.perf_counter()
+    """Going back over it for each character would take longer than any test may."""
     assert not is_uri(hostile)
-    assert time.perf_counter() - began < 1
 
 
 OPERATORS = [

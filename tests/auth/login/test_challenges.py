@@ -1,7 +1,5 @@
 """`WWW-Authenticate`, as servers write it and as nobody should."""
 
-import time
-
 import pytest
 
 from splice.auth.login.challenges import (
@@ -69,22 +67,20 @@ def test_scopes_that_are_not_scopes_are_left_out() -> None:
 @pytest.mark.parametrize(
     "value",
     [
-        'Bearer a="' + "\\" * 100_000,
-        'Bearer a="' + '\\"' * 100_000,
-        "Bearer " + "a=1," * 100_000,
-        "Bearer " + "a" * 100_000,
-        "B " * 100_000,
-        "," * 100_000,
-        "Bearer " + " " * 100_000,
-        "Bearer a" + " " * 100_000 + "=",
-        'Bearer a="b' * 50_000,
+        'Bearer a="' + "\\" * 1_000_000,
+        'Bearer a="' + '\\"' * 1_000_000,
+        "Bearer " + "a=1," * 1_000_000,
+        "Bearer " + "a" * 1_000_000,
+        "B " * 1_000_000,
+        "," * 1_000_000,
+        "Bearer " + " " * 1_000_000,
+        "Bearer a" + " " * 1_000_000 + "=",
+        'Bearer a="b' * 500_000,
     ],
 )
 def test_a_hostile_value_costs_little(value: str) -> None:
-    began = time.process_time()
-
+    """Looking at each character from each other one would take longer than any test may."""
     found = challenges_of([value] * 50)
 
-    assert time.process_time() - began < 0.5
     assert len(found) <= MAX_CHALLENGES
     assert all(len(each.params) <= MAX_PARAMS for each in found)

@@ -1,21 +1,33 @@
-"""The terminal app over a stage, or over a host, and a person at its keys."""
+"""The terminal app over a stage, or over a host, and a person at its keys.
 
+Textual's pilot takes the app for done once the process is idle, which on a busy machine it seems to be at any time.
+Here it takes so many turns of the event loop instead, on any machine: what needs time, a thread or another process, is
+waited for by what there is to see of it.
+"""
+
+import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from typing import Any, TypeVar
+from unittest.mock import patch
 
 from textual.events import Key
 from textual.keys import _character_to_key
 from textual.pilot import Pilot
 from textual.widget import Widget
 
+from splice.host.board import Batch
 from splice.host.terminal.app import Splice
 from splice.host.terminal.asking import Asking
 from support.stage import Stage
+from support.waiting import settle
 
 AWidget = TypeVar("AWidget", bound=Widget)
 
-STEPS = 200
+LIMIT_SECONDS = 30.0
+"""How long anything may take to be seen."""
+TURNS = 50
+"""Of the event loop: so many the app gets after each key, for what it does by itself."""
 
 
 class Acting:
@@ -23,6 +35,8 @@ class Acting:
 
     def __init__(self, stage: Stage, app: Splice, pilot: Pilot[int]) -> None:
         self.stage, self.app, self.pilot = stage, app, pilot
+        self.batches: list[Batch] = []
+        """What the app has taken from the board."""
 
     @property
     def asked(self) -> Asking[Any] | None:
@@ -32,8 +46,9 @@ class Acting:
 
     async def press(self, *keys: str) -> None:
         """Press keys, and let the app take them."""
-        await self.pilot.press(*keys)
-        await self.pilot.pause()
+        for key in keys:
+            await self.pilot.press(key)
+            await self.pilot.pause()
 
     async def write(self, text: str) -> None:
         """Type a text, faster than the app draws."""
@@ -44,11 +59,17 @@ class Acting:
 
     async def until(self, holds: Callable[[], Any], what: str = "it never holds") -> None:
         """Wait until something holds."""
-        for _ in range(STEPS):
-            if holds():
-                return
-            await self.pilot.pause(0.02)
-        raise AssertionError(f"{what}:\n{self.text()}")
+        try:
+            async with asyncio.timeout(LIMIT_SECONDS):
+                while not holds():
+                    await self.pilot.pause(0.01)
+        except TimeoutError:
+            raise AssertionError(f"{what}:\n{self.text()}") from None
+
+    async def takes(self) -> None:
+        """Wait until the app has taken all that is on the board, and drawn it."""
+        await self.until(lambda: self.batches and self.batches[-1].number == self.stage.board.number)
+        await self.pilot.pause()
 
     async def sees(self, words: str) -> None:
         """Wait until words stand on the screen."""
@@ -95,7 +116,22 @@ async def sitting(
     app.first, app.address = first, address
     app.guard = 0
     app.opens_alone = alone
-    async with app.run_test(size=size, notifications=bool(address)) as pilot:
-        person = Acting(host, app, pilot)
-        await pilot.pause(0.05)
-        yield person
+    taken = list[Batch]()
+
+    def apply(batch: Batch) -> None:
+        Splice.apply(app, batch)
+        taken.append(batch)
+
+    with ExitStack() as patches:
+        patches.enter_context(patch.object(app, "apply", apply))
+        for module in ("app", "pilot"):
+            patches.enter_context(patch(f"textual.{module}.wait_for_idle", _turns))
+        async with app.run_test(size=size, notifications=bool(address)) as pilot:
+            person = Acting(host, app, pilot)
+            person.batches = taken
+            await person.takes()
+            yield person
+
+
+async def _turns(*_: float) -> None:
+    await settle(TURNS)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from faces.terminal.acting import Acting, acting
 from splice.host.asked import Approval, Decision, Filled, Goon, ResultReview, Reviewed, RootsAsked, Trust
 from splice.host.items import Block, Question
 from splice.host.terminal import words
+from splice.host.terminal.app import QUIET_SECONDS
 from splice.host.terminal.approval import ApprovalDialog
 from splice.host.terminal.asking import Asking
 from splice.host.terminal.dialog import Choice, Dialog
@@ -35,8 +37,10 @@ def played(scene: Scene, play: Callable[[Acting], Awaitable[None]], size: tuple[
 async def opened(person: Acting) -> None:
     """Open the first question, and wait until it can be read."""
     await person.press("ctrl+o")
-    await person.until(lambda: isinstance(person.app.screen, Dialog))
-    await person.pilot.pause(0.05)
+    await person.until(lambda: isinstance(person.app.screen, Dialog) and person.app.screen.query("#body"))
+    dialog = person.app.screen
+    assert isinstance(dialog, Dialog)
+    await person.until(lambda: dialog.below() is not None, "it is never laid out")
 
 
 async def armed(person: Acting) -> None:
@@ -132,7 +136,8 @@ def test_what_is_typed_is_not_stolen() -> None:
             await person.write("a d")
             scenes.mid_turn(person.stage)
             await person.sees("2 wait for you")
-            await person.pilot.pause(0.6)
+            person.app._key_at = -QUIET_SECONDS  # long ago
+            person.app._tick()
             await person.write(" s A")
             assert person.app.draft.text == "a d s A"
             assert len(person.app.screen_stack) == 1
@@ -285,6 +290,9 @@ VIOLATIONS = [
 
 
 def test_each_kind_of_field_says_what_is_wrong() -> None:
+    def says(box: FieldBox, said: str) -> bool:
+        return said in str(box.query_one(".wrong").render())
+
     async def play(person: Acting) -> None:
         await opened(person)
         boxes = {box.field.name: box for box in person.app.screen.query(FieldBox)}
@@ -293,8 +301,7 @@ def test_each_kind_of_field_says_what_is_wrong() -> None:
             await person.press("end", "ctrl+u")
             await person.write(typed)
             boxes["agree"].focus_control()
-            await person.pilot.pause()
-            assert said in str(boxes[name].query_one(".wrong").render()), name
+            await person.until(partial(says, boxes[name], said), name)
 
     played(lambda stage: scenes.form(stage, scenes.EVERY_FIELD), play, (100, 60))
 
@@ -525,10 +532,9 @@ def test_hostile_text_is_marked_in_every_dialog() -> None:
     async def play(person: Acting) -> None:
         await opened(person)
         for _ in range(9):
-            await person.pilot.pause(0.05)
+            await person.until(lambda: "[bold red]x[/]" in person.text().replace("\n", ""))
             shown = person.text().replace("\n", "")
             assert shown.isprintable(), [each for each in shown if not each.isprintable()]
-            assert "[bold red]x[/]" in shown
             await person.press("right_square_bracket")
             if isinstance(person.app.screen, FormDialog):
                 await person.press("escape")

@@ -83,7 +83,7 @@ def test_a_long_call_shows_where_it_begins_while_words_of_the_model_come_in() ->
                 await asyncio.sleep(0)
         await person.sees("420 bytes")
         board.put(replace(said, text="the end", is_done=True))
-        await person.pilot.pause(0.1)
+        await person.takes()
         assert "420 bytes" in person.text()
 
     played(scenes.mid_turn, play)
@@ -107,16 +107,16 @@ def test_a_call_is_opened_in_place_and_cancelled_alone() -> None:
 
 
 def test_ten_thousand_changes_leave_the_app_answering() -> None:
+    """It draws what there is when it comes to it, and not each change before a key is answered."""
+
     async def play(person: Acting) -> None:
-        slowest = 0.0
+        before = len(person.batches)
         for _ in range(10):
             scenes.storm(person.stage, 1_000)
-            began = time.process_time()
             await person.press("x")
-            slowest = max(slowest, time.process_time() - began)
-        assert person.app.draft.text == "x" * 10
+        await person.until(lambda: person.app.draft.text == "x" * 10)
         await person.sees("999/1000")
-        assert slowest < 1, "a key waits for the changes"
+        assert len(person.batches) - before <= 10
 
     played(scenes.mid_turn, play)
 
@@ -380,17 +380,15 @@ def test_hostile_text_is_marked_in_every_view() -> None:
     async def play(person: Acting) -> None:
         for key in ("f2", "f3", "f4", "f5", "f7", "f8"):
             await person.press(key)
-            await person.pilot.pause(0.05)
-            shown = person.text().replace("\n", "")
-            assert shown.isprintable(), key
             if key != "f8":
-                assert "[bold red]x[/]" in shown, key
+                await person.until(lambda: "[bold red]x[/]" in person.text().replace("\n", ""), key)
+            assert person.text().replace("\n", "").isprintable(), key
         await person.press("f2")
         for row in person.app.query(CallRow):
             row.action_open()
         person.app.query_one(Chat).to_end()
         await person.write("/bold")
-        await person.pilot.pause(0.1)
+        await person.sees("/bold")
         assert person.text().replace("\n", "").isprintable()
 
     played(scenes.hostile, play, (160, 60))
@@ -430,8 +428,7 @@ def test_leaving_with_questions_denies_them() -> None:
         person.app.action_leave()
         await person.sees("denies them and quits")
         await person.press("q")
-        await person.pilot.pause()
-        assert len(person.answers()) == 2
+        await person.until(lambda: len(person.answers()) == 2)
 
     played(scenes.mid_turn, play)
 
@@ -501,7 +498,7 @@ def test_keys_that_are_drawn_can_be_clicked() -> None:
         assert person.answers() == []
         await person.press("f3")
         await clicks(person, "r restart")
-        assert person.named("restart_server") == [{"name": "travel"}]
+        await person.until(lambda: person.named("restart_server") == [{"name": "travel"}])
 
     played(scenes.mid_turn, play)
 
@@ -550,9 +547,9 @@ def test_a_sign_starts_servers_of_which_nothing_is_known() -> None:
     async def play(person: Acting) -> None:
         asleep = scenes.server("new", 7, state="asleep", protocol="")
         person.stage.board.put(replace(asleep, tools=0))
-        await person.pilot.pause()
+        await person.takes()
         await person.write("#x#")
-        assert person.named("start_server") == [{"name": "new"}]
+        await person.until(lambda: person.named("start_server") == [{"name": "new"}])
 
     played(scenes.empty, play)
 
@@ -695,7 +692,7 @@ def test_pictures_are_drawn_in_previews_results_and_messages(monkeypatch: pytest
         await person.sees("00 01 02")
         await person.press("space")
         person.stage.board.put(Context(id="context:now"))
-        await person.pilot.pause(0.1)
+        await person.takes()
         assert "▀" * 20 in person.text(), "what changes elsewhere does not close a preview"
         await person.press("up")
         assert "▀" not in person.text()

@@ -1,6 +1,5 @@
 """Manifests: kept by fingerprint, bounded, and never trusted to be whole."""
 
-import time
 from pathlib import Path
 
 import pytest
@@ -13,15 +12,12 @@ TOOLS = [Tool(name=f"t{number}", input_schema={"type": "object"}, description="x
 FULL = Manifest(tools=TOOLS, instructions="do", protocol="2026-07-28", server=Implementation(name="n", version="1"))
 
 
-def test_what_was_kept_comes_back_fast(tmp_path: Path) -> None:
+def test_what_was_kept_comes_back(tmp_path: Path) -> None:
     kept = Manifests(tmp_path / "manifests")
     assert kept.load("a" * 64) is None
     for number in range(20):
         kept.save(f"{number:064}", FULL)
-    began = time.process_time()
-    found = [kept.load(f"{number:064}"[-64:]) for number in range(20)]
-    assert time.process_time() - began < 0.1
-    assert found[0] == FULL
+    assert [kept.load(f"{number:064}") for number in range(20)] == [FULL] * 20
 
 
 @pytest.mark.parametrize("damaged", [b"", b"{", b"\xff", b"[]", b'{"tools": [5]}', b"[" * 9_999])

@@ -1,7 +1,6 @@
 """The demo model: its sentences, its commands, what it says of results, and that nothing makes it fall over."""
 
 import json
-import time
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -288,32 +287,30 @@ def test_a_model_without_ai_says_so() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "1. check the weather, the hotel and the mail.\n" * 400,
-        "check the weather, " * 1000,
-        "list 'then' and then \"" * 900,
-        "from A to " * 2000,
-        "(" * 5000,
-        "call x " + "a=" * 8000,
+        "1. check the weather, the hotel and the mail.\n" * 20_000,
+        "check the weather, " * 50_000,
+        "list 'then' and then \"" * 45_000,
+        "from A to " * 100_000,
+        "(" * 250_000,
+        "call x " + "a=" * 400_000,
     ],
 )
 def test_pasted_text_takes_no_time(text: str) -> None:
-    ask("hello", [*HOST_TOOLS, *TOOLS])
-    began = time.process_time()
+    """Reading all of it anew from each word on would take longer than any test may."""
     ask(text, [*HOST_TOOLS, *TOOLS])
-    assert time.process_time() - began < 0.5
 
 
-def test_five_hundred_tools_take_no_time() -> None:
+def test_five_hundred_tools_are_indexed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     tools = [
         msgspec.structs.replace(each, name=f"server{copy}__{each.name.rpartition('__')[2]}")
         for copy in range(10)
         for each in TOOLS
     ]
     assert len(tools) >= 500
-    ask("hello", [*HOST_TOOLS, *tools])  # makes the index
-    began = time.process_time()
-    ask("What is the weather in Paris tomorrow?", [*HOST_TOOLS, *tools])
-    assert time.process_time() - began < 0.05
+    ask("hello", [*HOST_TOOLS, *tools])
+    monkeypatch.setattr("splice.host.models.demo.retrieval.Index", None)
+    _, uses, _ = ask("What is the weather in Paris tomorrow?", [*HOST_TOOLS, *tools])
+    assert uses
 
 
 SAID = """1. 2. then and back call read ask me help yes no ( ) { [ " = ; from to in Paris 2027-06-15 next friday a@b.co

@@ -1,7 +1,7 @@
 """What providers refuse becomes a sentence, a kind and a time to wait; never a key."""
 
-import time
 from email.utils import formatdate
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -57,8 +57,10 @@ def test_how_long_to_wait_is_read(text: str, seconds: float | None) -> None:
     assert retry_after({"retry-after": text}) == seconds
 
 
-def test_how_long_to_wait_may_be_a_date() -> None:
-    assert retry_after({"retry-after": formatdate(time.time() + 100, usegmt=True)}) == pytest.approx(100, abs=3)
+def test_how_long_to_wait_may_be_a_date(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 1_800_000_000
+    monkeypatch.setattr("splice.host.models.failures.time", SimpleNamespace(time=lambda: now))
+    assert retry_after({"retry-after": formatdate(now + 100, usegmt=True)}) == 100
 
 
 @pytest.mark.parametrize(

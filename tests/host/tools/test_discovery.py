@@ -1,7 +1,6 @@
 """With too many tools the model searches for them, and nothing is dropped."""
 
 import json
-import time
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from splice.host.connecting.manifest import Manifest
 from splice.host.tools.discovery import CALL, DESCRIBE, MOST_FOUND, OWN, SEARCH, BadUse, Discovery, unwrap
 from splice.host.tools.pins import Pins
 from splice.host.tools.registry import Registry
+from splice.host.tools.search import Index
 from splice.types import Tool
 
 BIG = 1_000_000
@@ -137,12 +137,17 @@ def test_the_inner_tool_of_a_call(given: Any, result: Any) -> None:
     assert unwrap("a__other", given) == ("a__other", given)
 
 
-def test_five_hundred_tools_are_searched_quickly(registry: Registry) -> None:
+def test_five_hundred_tools_are_indexed_once(registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
     registry.heard("a", Manifest(tools=tools(500, "Finds something for somebody " * 10)))
-    discovery = Discovery(registry)
-    began = time.process_time()
+    discovery, made = Discovery(registry), list[Index]()
+
+    def noted(documents: Any) -> Index:
+        made.append(Index(documents))
+        return made[-1]
+
+    monkeypatch.setattr("splice.host.tools.discovery.Index", noted)
     discovery.begin(BIG)
     discovery.offered()
     for _ in range(20):
         discovery.answer(SEARCH, {"query": "find something in a city"})
-    assert time.process_time() - began < 1
+    assert len(made) == 1

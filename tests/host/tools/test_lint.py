@@ -1,6 +1,5 @@
 """What is found in definitions that deceive, and what is not found in honest ones."""
 
-import time
 import unicodedata
 from typing import Any
 
@@ -117,10 +116,17 @@ def test_every_character_that_cannot_be_seen_goes() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["do not " * 20_000, "<" * 100_000, "ignore " * 20_000, "https://a?" * 20_000, "a" * 100_000, "a_" * 50_000]
+    "text",
+    [
+        "do not " * 200_000,
+        "<" * 1_000_000,
+        "ignore " * 200_000,
+        "https://a?" * 200_000,
+        "a" * 1_000_000,
+        "a_" * 500_000,
+    ],
 )
 def test_no_text_keeps_it_busy(text: str) -> None:
-    began = time.process_time()
+    """Reading all of it anew from each word on would take longer than any test may."""
     assert len(lint({"name": "a", "description": text, "inputSchema": {"properties": {"b": text}}})) <= MAX_FINDINGS
     names_in({"description": text})
-    assert time.process_time() - began < 3

@@ -1,6 +1,5 @@
 """The tools of all servers: what the model gets, what is held, and what the user is told."""
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -242,13 +241,13 @@ def test_tools_of_a_server_that_cannot_be_used_are_not_offered(desk: Desk, state
     assert "cannot be used" in desk.registry.why_not("mail__a")
 
 
-def test_five_hundred_tools_that_are_known_are_quick(tmp_path: Path) -> None:
+def test_what_is_known_of_five_hundred_tools_is_not_looked_for_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     tools = [tool(f"do_thing_{number}", f"{LONG * 4} {number}") for number in range(500)]
     Desk(tmp_path).hears("big", *tools)
-    desk = Desk(tmp_path)
-    began = time.process_time()
-    assert len(desk.hears("big", *tools)) == 500
-    assert time.process_time() - began < 1
+    monkeypatch.setattr("splice.host.tools.drafts.lint", None)
+    assert len(Desk(tmp_path).hears("big", *tools)) == 500
 
 
 def test_instructions_of_a_server_that_had_none_wait_too(desk: Desk) -> None:
