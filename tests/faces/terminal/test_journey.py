@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+import pytest
 from examples.travel import office, weather
 from examples.travel.mail import MailServer
 from examples.travel.sink import kept, mail_sink
@@ -21,7 +22,7 @@ from splice.host.terminal.inputs import FieldBox
 from splice.host.terminal.prompting import PromptDialog
 from travel.agency import TODAY, agency, visit
 
-LONG = 90.0
+LONG = 180.0
 """Seconds that all of it may take, on a machine that is busy."""
 
 TYPED = {"origin": "NYC", "name": "Ann Lee", "email": "ann@example.org"}
@@ -97,6 +98,7 @@ class Traveller:
             await self.person.press("ctrl+s")
 
 
+@pytest.mark.timeout(LONG)
 def test_the_journey_is_planned_and_booked_by_keys(tmp_path: Path) -> None:
     async def main() -> None:
         (tmp_path / "planning").mkdir()
