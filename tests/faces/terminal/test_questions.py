@@ -37,16 +37,26 @@ def played(scene: Scene, play: Callable[[Acting], Awaitable[None]], size: tuple[
 async def opened(person: Acting) -> None:
     """Open the first question, and wait until it can be read."""
     await person.press("ctrl+o")
-    await person.until(lambda: isinstance(person.app.screen, Dialog) and person.app.screen.query("#body"))
-    dialog = person.app.screen
-    assert isinstance(dialog, Dialog)
+    dialog = await there(person)
     await person.until(lambda: dialog.below() is not None, "it is never laid out")
+
+
+async def there(person: Acting) -> Dialog:
+    """Wait until a dialog is there that is not over."""
+
+    def found() -> Dialog | None:
+        screen = person.app.screen
+        return screen if isinstance(screen, Dialog) and not screen.is_over and screen.query("#body") else None
+
+    await person.until(found, "no dialog opens")
+    dialog = found()
+    assert dialog is not None
+    return dialog
 
 
 async def armed(person: Acting) -> None:
     """Read to the end."""
-    dialog = person.app.screen
-    assert isinstance(dialog, Dialog)
+    dialog = await there(person)
     await person.press("end")
     await person.until(lambda: dialog.is_armed, "it is never armed")
 

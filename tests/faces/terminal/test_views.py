@@ -92,7 +92,7 @@ def test_a_long_call_shows_where_it_begins_while_words_of_the_model_come_in() ->
 def test_a_call_is_opened_in_place_and_cancelled_alone() -> None:
     async def play(person: Acting) -> None:
         rows = {row.call.tool: row for row in person.app.query(CallRow)}
-        assert [group.has_class("-live") for group in person.app.query(Group)] == [False, True]
+        await person.until(lambda: [group.has_class("-live") for group in person.app.query(Group)] == [False, True])
         rows["searchFlights"].focus()
         await person.press("enter")
         await person.sees("Allowed by the rule travel/search*")

@@ -258,8 +258,10 @@ class Chat(VerticalScroll, Shows, can_focus=False):
 
     def turn_page(self, key: str) -> None:
         """Scroll by a page, to the beginning or to the end, as a key of these names says."""
-        if key in ("home", "end"):
-            self.scroll_to(y=0 if key == "home" else self.max_scroll_y, animate=False)
+        if key == "end":
+            self.to_end()
+        elif key == "home":
+            self.scroll_to(y=0, animate=False)
         else:
             by = self.size.height - 2
             self.scroll_relative(y=by if key == "pagedown" else -by, animate=False)
