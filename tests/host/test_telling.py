@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from splice.host.telling import MAX_TEXT, told
+from splice.host import telling, text
+from splice.host.telling import MAX_STEP, MAX_STEPS, MAX_TEXT, told
 
 ROWS: list[tuple[str, dict[str, Any], str]] = [
     (
@@ -55,6 +56,8 @@ ROWS: list[tuple[str, dict[str, Any], str]] = [
     ("elicitation", {"message": "Sign\x1b[2J", "action": "accept"}, "it asked “Sign\\x1b[2J”, and got: accepted."),
     ("odd", {"a": [1], "b": "x" * 1_000, "x_sha256": "1"}, f"a [1], b {'x' * (MAX_TEXT - 1)}…"),
     ("odd", {}, ""),
+    ("call", {"tool": "t", "state": "done", "seconds": 10**400, "bytes": 10**400}, "t was called in 0 s."),
+    ("odd", {"n" * 9_000: 1}, f"{'n' * (MAX_TEXT - 1)}… 1."),
 ]  # fmt: skip
 
 
@@ -120,3 +123,24 @@ def test_a_record_is_a_row_and_found_by_how_it_was_decided(
 ) -> None:
     said = told(kind, facts, 3)
     assert ((said.name, said.word, said.outcome), said.ways) == (row, ways)
+
+
+def test_of_a_long_text_only_the_beginning_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that sends many of what cannot be seen would hold up the page, which reads 200 records at once."""
+    looked: list[int] = []
+
+    def one_line(given: str) -> str:
+        looked.append(len(given))
+        return text.one_line(given)
+
+    monkeypatch.setattr(telling, "one_line", one_line)
+    long = "\u202e" * 80_000
+    for kind, name in (("elicitation", "message"), ("updated", "uri"), ("notice", "text"), ("call", "why")):
+        assert len(told(kind, {name: long}).text) < 2_000
+    assert max(looked) <= 2 * MAX_TEXT
+
+
+def test_a_decision_with_a_thousand_steps_is_told_cut() -> None:
+    said = told("call", {"trail": ["you: Denied: " + "no " * 1_000] * 1_000})
+    assert len(said.steps) == MAX_STEPS
+    assert max(map(len, said.steps)) < 2 * MAX_STEP

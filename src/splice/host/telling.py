@@ -4,7 +4,7 @@ What a server said stands in them on one line, cut, and with the characters writ
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 from msgspec import Struct
@@ -15,6 +15,12 @@ from splice.schema.schemas import is_array
 
 MAX_TEXT = 160
 """How many characters of one fact are told."""
+
+MAX_STEPS, MAX_STEP = 20, 2_000
+"""How many steps of a decision are told, and how many characters of one."""
+
+MAX_NUMBER = 2**53
+"""Numbers beyond are no seconds and no sizes."""
 
 MAX_FACTS = 6
 """How many facts of a record of an unknown kind are told."""
@@ -154,6 +160,11 @@ def told(kind: str, given: Mapping[str, Json], turn: int = 0) -> Told:
     )
 
 
+def number(value: Json) -> float | None:
+    """Take a fact for a number of seconds or bytes; None if it is none."""
+    return value if isinstance(value, int | float) and abs(value) <= MAX_NUMBER else None
+
+
 def who_of(by: By) -> str:
     """Write who answered, as a step of a call says it."""
     return _WHO.get(by, f"the {by}")
@@ -186,12 +197,13 @@ class _Facts:
     def listed(self, name: str) -> list[str]:
         """List the texts of a fact that is a list."""
         value = self._facts.get(name)
-        return [one_line(each) for each in value if isinstance(each, str)] if is_array(value) else []
+        return (
+            [_short(each, MAX_STEP) for each in value[:MAX_STEPS] if isinstance(each, str)] if is_array(value) else []
+        )
 
     def number(self, name: str) -> float:
         """Read a number; 0 if there is none."""
-        value: Any = self._facts.get(name)
-        return value if isinstance(value, int | float) else 0
+        return number(self._facts.get(name)) or 0
 
     def after(self, name: str, before: str = ": ") -> str:
         """Write a fact with what stands before it; nothing without the fact."""
@@ -205,12 +217,12 @@ class _Facts:
     def rest(self) -> str:
         """Write the facts by their names, but for hashes."""
         named = [name for name in self._facts if not name.endswith(("_sha256", "fingerprint"))]
-        return ", ".join(f"{one_line(name.replace('_', ' '))} {self[name]}" for name in named[:MAX_FACTS])
+        return ", ".join(f"{_short(name.replace('_', ' '))} {self[name]}" for name in named[:MAX_FACTS])
 
 
-def _short(text: str) -> str:
-    line = one_line(text)
-    return line if len(line) <= MAX_TEXT else f"{line[: MAX_TEXT - 1]}…"
+def _short(text: str, most: int = MAX_TEXT) -> str:
+    line = one_line(text[: most * 2])  # to write out what cannot be seen takes long, in a text that is all of it
+    return line if len(line) <= most and len(text) <= most * 2 else f"{line[: most - 1]}…"
 
 
 def _step(line: str) -> str:

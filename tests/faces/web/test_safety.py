@@ -10,6 +10,7 @@ import sys
 import threading
 from functools import partial
 from pathlib import Path
+from typing import Any, ClassVar
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -17,7 +18,7 @@ from playwright.sync_api import Browser, Page, expect
 from faces.web.face import Served, served
 from splice.host.items import Block, Message
 from support import scenes
-from support.stage import Stage
+from support.stage import Log, Record, Stage
 
 PAGES = ["chat", "servers", "tools", "resources", "prompts", "activity", "permissions", "settings"]
 
@@ -148,6 +149,36 @@ def test_results_of_a_hostile_server_are_only_text(browser: Browser) -> None:
         for name in ("Arguments", "Result", "Record"):
             event.get_by_role("tab", name=name).click()
             _harmless(face, page, event.inner_text())
+
+
+class Odd(Log):
+    """An activity log whose facts are of kinds that the host does not write: somebody edited the file."""
+
+    FACTS: ClassVar[list[dict[str, Any]]] = [
+        {"tool": {"a": [1]}}, {"tool": [], "trail": "x", "state": {}},
+        dict.fromkeys(("seconds", "whole", "waited", "bytes", "arguments_bytes"), "x"), {"seconds": [{}]},
+        {"arguments": "x", "asked_arguments": [1], "result": {"a": 1}, "rule": {}}, {"constructor": "new"},
+    ]  # fmt: skip
+
+    def record(self, number: int) -> Record:
+        return Record(number, 1_718_000_000, "call", "travel", self.FACTS[number - 1])
+
+
+def test_each_record_of_an_edited_log_is_shown(browser: Browser) -> None:
+    def edited(stage: Stage) -> None:
+        scenes.records(stage, len(Odd.FACTS))
+        scenes.servers(stage)
+        stage.activity = Odd(len(Odd.FACTS))
+
+    with served(edited) as face:
+        page = face.opened(browser, "/activity")
+        event = page.get_by_role("complementary", name="Event")
+        for number in range(len(Odd.FACTS), 0, -1):
+            page.locator(f'[data-number="{number}"]').click()
+            expect(event).to_contain_text(f"Event {number}")
+            if "constructor" in Odd.FACTS[number - 1]:
+                expect(event).to_contain_text("Constructor")
+        assert not face.faults
 
 
 @pytest.mark.parametrize("width", [320, 1280])

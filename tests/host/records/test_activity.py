@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 import msgspec
+import pytest
 
 from splice.host.board import Board
 from splice.host.items import Log, Notice
@@ -112,6 +113,16 @@ def test_a_file_that_somebody_emptied_is_no_crash(tmp_path: Path) -> None:
     log = Activity(tmp_path, Board())
     log.record("call")
     os.truncate(log.path, 0)
+    assert log.read() == []
+
+
+@pytest.mark.parametrize("at", ["1e300", "1e18", "-1", '"now"'])
+def test_a_record_of_a_time_that_no_clock_knows_is_left_out(tmp_path: Path, at: str) -> None:
+    log = Activity(tmp_path, Board(), clock=lambda: 1e9)
+    log.record("call")
+    line = log.path.read_text()
+    assert "1000000000.0" in line
+    log.path.write_text(line.replace("1000000000.0", at.ljust(12)))
     assert log.read() == []
 
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -37,7 +37,8 @@ class Record(Struct, frozen=True, omit_defaults=True):
 
     number: int
     """Counts the records of a session, from 1."""
-    at: float
+    at: Annotated[float, msgspec.Meta(ge=0, lt=2**37)]
+    """Seconds since 1970, of a year that clocks know."""
     kind: str
     """``call``, ``question``, ``answer``, ``server``, ``list``, ``sampling``, ``turn``, ``model``."""
     server: str = ""

@@ -19,8 +19,7 @@ def what(kind: str, said: Told) -> str:
 
 def took(each: Recorded) -> str:
     """Say how long it took, short."""
-    seconds = each.facts.get("seconds")
-    return words.took(seconds) if isinstance(seconds, int | float) else ""
+    return words.took(telling.number(each.facts.get("seconds")))
 
 
 def facts(each: Recorded, said: Told) -> list[tuple[str, str]]:
@@ -39,8 +38,9 @@ def line(each: Recorded, said: str) -> str:
 
 def _value(each: Recorded, name: str) -> str:
     value = each.facts[name]
-    if name in ("seconds", "waited", "whole") and isinstance(value, int | float):
-        return words.took(value)
-    if name.endswith("bytes") and isinstance(value, int):
-        return size(value)
+    number = telling.number(value)
+    if name in ("seconds", "waited", "whole") and number is not None:
+        return words.took(number)
+    if name.endswith("bytes") and number is not None:
+        return size(int(number))
     return "\n".join(words.lines_of(value))[:4_000]

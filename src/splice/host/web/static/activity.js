@@ -540,7 +540,7 @@ function factsOf(each) {
       h("dd", { class: "num" }, `${seconds(facts.waited)}, the time of the call stood still`),
     ],
     rows.map(([key, value]) => [
-      h("dt", {}, shown(WORDS.facts[key] ?? capital(key.replaceAll("_", " ")))),
+      h("dt", {}, shown(Object.hasOwn(WORDS.facts, key) ? WORDS.facts[key] : capital(key.replaceAll("_", " ")))),
       h("dd", { class: typeof value === "number" ? "num" : "" }, key === "bytes" && sizes, show(key, value)),
     ]),
   ];

@@ -22,7 +22,7 @@ const quoted = (text) => (/^[\w@%+=:,./#~-]+$/.test(text) ? text : `'${text.repl
 export function commandOf(each) {
   const { tool, arguments: given } = each.facts ?? {};
   const of = server(each.server);
-  if (each.kind !== "call" || !tool || !of) return "";
+  if (each.kind !== "call" || !tool || typeof tool !== "string" || !of) return "";
   const target = of.transport === "http" || of.transport === "sse" ? of.runs : `${of.source}#${of.name}`;
   return `splice call ${quoted(target)} ${quoted(tool)} ${quoted(JSON.stringify(given ?? {}))}`;
 }

@@ -18,7 +18,7 @@ export const bytes = (count = 0) =>
       : `${(count / 1024 / 1024).toFixed(1)} MB`;
 
 export const seconds = (count) =>
-  count === null || count === undefined
+  typeof count !== "number"
     ? ""
     : count < 60
       ? `${count.toFixed(1)} s`
