@@ -93,6 +93,21 @@ def test_a_cassette_that_is_no_file_is_refused(tmp_path: Path, kind: str) -> Non
     assert kind != "link" or (other.read_text(), stat.S_IMODE(other.stat().st_mode)) == ("kept", 0o644)
 
 
+def test_a_pipe_that_takes_the_place_of_a_cassette_gets_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tape = tmp_path / "tape.jsonl"
+    os.mkfifo(tape)
+    reader = os.open(tape, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        monkeypatch.setattr(Path, "exists", lambda _: False)  # as it was when it was looked at
+        with pytest.raises(ValueError, match=r"tape\.jsonl is a link, a folder or a device; name a file"):
+            ask(RecordingModel(ScriptModel(TURNS), tape), "go")
+        assert os.read(reader, 1) == b""
+    finally:
+        os.close(reader)
+
+
 def test_a_broken_cassette_is_told_with_its_line(tmp_path: Path) -> None:
     tape = tmp_path / "tape.jsonl"
     tape.write_text('{"request": "a", "events": []}\n{"request": 7}\n')

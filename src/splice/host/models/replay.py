@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import AsyncIterator
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any
 
 import msgspec
@@ -98,13 +99,16 @@ def cassette(path: str | Path) -> Path:
 
 def _opened(path: Path) -> int:
     """Open a cassette to append to it; from then on only the user may read it. Raises `OSError` and `ValueError`."""
+    other = ValueError(f"{path} is a link, a folder or a device; name a file, or one that is not there yet")
     if path.is_symlink() or (path.exists() and not path.is_file()):
-        raise ValueError(f"{path} is a link, a folder or a device; name a file, or one that is not there yet")
+        raise other
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     file = os.open(path, flags, 0o600)
     try:
+        if not S_ISREG(os.fstat(file).st_mode):  # it took the place of the file meanwhile
+            raise other
         os.fchmod(file, 0o600)
-    except OSError:
+    except (OSError, ValueError):
         os.close(file)
         raise
     return file
