@@ -110,7 +110,7 @@ def test_comments_and_trailing_commas_may_stand_in_it() -> None:
         ("https://mcp.acme.example/mcp", "acme"),
         ("https://api.acme.example", "acme"),
         ("https://secret:token@www.acme.example/", "acme"),
-        ("http://127.0.0.1:8000/mcp", "127"),
+        ("http://127.0.0.1:8000/mcp", "127.0.0.1"),
         ("http://[::1]/", ""),
         ("uvx -q travel-server@2 x", "travel"),
         ("uvx --from travel-server==2.3.1 travel-server", "travel"),

@@ -42,7 +42,7 @@ _WITHIN = re.compile(r"""'[^']*'|"(?:\\.|[^"\\])*"|\\\W|(\w\\\w)""", re.DOTALL)
 _MARKS = ("command", "type", *URLS)
 """Members of an entry, of which it has one at least."""
 
-_HOST = re.compile(r"https?://(?:[^/?#@]*@)?(?:mcp\.|www\.|api\.)?([a-z0-9-]+)", re.IGNORECASE)
+_HOST = re.compile(r"https?://(?:[^/?#@]*@)?(?:mcp\.|www\.|api\.)?(\d+(?:\.\d+){3}|[a-z0-9-]+)", re.IGNORECASE)
 _RUNNERS = re.compile(r"npx|bunx?|pnp[mx]|yarn|deno|node|uvx?|pipx|python[\d.]*|py|docker|podman|cmd|env|run|exec|dlx")
 _TAKING = ("-e", "--env", "--env-file", "-v", "--volume", "--mount", "--network")
 """Options of runners with a word behind them that is not what they run."""
