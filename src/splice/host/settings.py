@@ -71,11 +71,17 @@ SETTINGS: dict[str, Setting] = {
     "max_turn_tokens": Setting(
         1_000_000,
         _whole(1_000, 1_000_000_000),
-        "a number from 1000: tokens in a turn, read and written, before you are asked",
+        "a number from 1000 to 1000000000: tokens in a turn, read and written, before you are asked",
     ),
-    "max_tokens": Setting(4_096, _whole(16, 200_000), "a number from 16: the longest answer of a model, in tokens"),
-    "call_seconds": Setting(120, _whole(1, 86_400), "seconds: how long a call may run, without the time that you take"),
-    "result_tokens": Setting(25_000, _whole(1_000, 200_000), "a number from 1000: longer results are paged"),
+    "max_tokens": Setting(
+        4_096, _whole(16, 200_000), "a number from 16 to 200000: the longest answer of a model, in tokens"
+    ),
+    "call_seconds": Setting(
+        120,
+        _whole(1, 86_400),
+        "a number from 1 to 86400: seconds that a call may run, without your time",
+    ),
+    "result_tokens": Setting(25_000, _whole(1_000, 200_000), "a number from 1000 to 200000: longer results are paged"),
     "holds_new_tools": Setting(False, _is_flag, "true or false: new tools of known servers wait until you accept"),
     "asks_after_outside": Setting(True, _is_flag, "true or false: ask again once text from outside came into a turn"),
     "reviews_results": Setting(False, _is_flag, "true or false: look at results of tools that go outside first"),

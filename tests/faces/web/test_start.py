@@ -340,6 +340,9 @@ def test_settings_are_ticked_and_wrong_values_are_told_where_they_stand(browser:
         field.fill("5000")
         field.press("Enter")
         expect(page.locator("#max_calls-error")).to_contain_text("must be a number from 1 to 1000")
+        assert page.locator("div:has(> #max_calls-error)").get_by_text("Saved").count() == 0, (
+            "it was saved before, not now"
+        )
         page.get_by_label("What every model is told first").fill("Be short.")
         page.get_by_role("heading", name="Data").click()
         expect(page.locator("section", has_text="told first").get_by_text("Saved")).to_be_visible()

@@ -33,6 +33,7 @@ async function save(name, value) {
     wrong.delete(name);
     tick(name);
   } catch (error) {
+    ticks.delete(name);
     wrong.set(name, error.message);
     redraw();
   }
