@@ -132,6 +132,11 @@ def test_commands(text: str, name: str, arguments: dict[str, Any] | None) -> Non
     assert arguments is None or use.input == arguments
 
 
+def test_what_is_lacking_is_named_as_a_name() -> None:
+    _, (use,), _ = ask("Check the weather in Paris", [*HOST_TOOLS, *TOOLS])
+    assert use.input["message"].endswith("I need “date”.")
+
+
 def test_commands_one_after_the_other() -> None:
     text = "call travel.bookFlight flight=F1 then call travel.getBooking then help"
     tools = [*HOST_TOOLS, *TOOLS]

@@ -128,9 +128,9 @@ class Turn:
         """Ask the user for what is missing, once for each step; without the host's tool for that, in words."""
         key = f"ask-{step.number}"
         asked = next((each for each in self.talk.done if each.key == key and each.at > self.talk.last_said_at), None)
-        names = ", ".join(each.name for each in lacking)
+        names = ", ".join(f"“{each.name}”" for each in lacking)
         if asked is not None:
-            self.notes.append(f"- “{answers.cell(step.text)}” is left out: {names} is not known.")
+            self.notes.append(f"- “{answers.cell(step.text)}” is left out, as nobody told me {names}.")
             return None
         if ASK_USER not in self.shelf.tools:
             return self._say(f"I do not know {names}. Please say it, for example: {lacking[0].name}=…", [])
