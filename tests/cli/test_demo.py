@@ -38,7 +38,7 @@ def test_the_journey_by_policy(splice: Splice, travel: Any, tmp_path: Path, monk
         "travel asks: may demo-rules-1 answer",
         "Answered by policy: confirmBooking yes, seatPreference aisle",
         "travel findBestFlight: done in ",
-        "Allowed: a rule allows office/* by the policy.",
+        "Allowed by the policy: a rule allows office/*.",
         "Demo model · no AI: All steps are done:",
     ):
         assert shown in done.out, shown

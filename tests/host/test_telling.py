@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from splice.host import telling, text
-from splice.host.telling import MAX_STEP, MAX_STEPS, MAX_TEXT, told
+from splice.host.telling import MAX_STEP, MAX_STEPS, MAX_TEXT, decided, told
 
 ROWS: list[tuple[str, dict[str, Any], str]] = [
     (
@@ -144,3 +144,11 @@ def test_a_decision_with_a_thousand_steps_is_told_cut() -> None:
     said = told("call", {"trail": ["you: Denied: " + "no " * 1_000] * 1_000})
     assert len(said.steps) == MAX_STEPS
     assert max(map(len, said.steps)) < 2 * MAX_STEP
+
+
+@pytest.mark.parametrize(
+    ("what", "said"),
+    [("Denied", "Denied by you"), ("Asked: no rule", "Asked by you: no rule"), ("Denied: a: b", "Denied by you: a: b")],
+)
+def test_who_decided_stands_before_the_reason(what: str, said: str) -> None:
+    assert decided(what, "you") == said

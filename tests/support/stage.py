@@ -213,7 +213,10 @@ class Stage:
 
     def command(self, runs: str, source: str) -> Trust:
         """Make what a person looks at."""
-        return Trust(runs, runs.split(), source, "/home/you/trips", ["TRAVEL_KEY"], fingerprint="7f3a91c2e05b4d18" * 4)
+        seal, is_remote = "7f3a91c2e05b4d18" * 4, runs.startswith("https://")
+        return Trust(
+            runs, runs.split(), source, "/home/you/trips", ["TRAVEL_KEY"], fingerprint=seal, is_remote=is_remote
+        )
 
     async def withdraw_trust(self, name: str) -> None:
         self._tell("withdraw_trust", name=name)

@@ -228,8 +228,13 @@ def _short(text: str, most: int = MAX_TEXT) -> str:
 def _step(line: str) -> str:
     """Tell a step: ``you, in the terminal: Denied: too dear`` is ``Denied by you, in the terminal: too dear``."""
     who, _, what = line.partition(": ")
+    return decided(what, who) if what else line
+
+
+def decided(what: str, who: str) -> str:
+    """Tell who decided what, the reason last: ``Denied by you, in the terminal: too dear``."""
     did, sign, why = what.partition(": ")
-    return f"{did} by {who}{sign}{why}" if what else line
+    return f"{did} by {who}{sign}{why}"
 
 
 def _took(facts: _Facts) -> str:

@@ -9,9 +9,10 @@ from textual.events import Paste
 from faces.terminal.acting import Acting, acting, sitting
 from host.hosting import hosting
 from splice.host.connecting.wire import Message
-from splice.host.items import Chat, Settings
+from splice.host.items import Chat, Settings, Step
 from splice.host.terminal import settable
 from splice.host.terminal.adding import LookDialog
+from splice.host.terminal.calls import CallRow
 from splice.host.terminal.line import Line
 from splice.host.terminal.rows import Rows
 from support import scenes
@@ -90,6 +91,21 @@ def test_a_server_is_added_after_a_look_and_removed_after_a_question() -> None:
     played(scenes.crashed, play)
 
 
+def test_an_address_that_is_added_is_not_said_to_run_here() -> None:
+    async def play(person: Acting) -> None:
+        await person.press("f3", "n")
+        await person.write("https://maps.example/mcp -H 'X-Key: ${KEY}'")
+        await person.press("enter")
+        await person.sees("Its name here")
+        await person.press("enter")
+        await person.sees("It gets what is said to it. It is connected when it is needed")
+        assert "runs as you" not in person.text()
+        assert "command" not in person.text()
+        assert "/home/you" not in person.text(), "a folder is not sent"
+
+    played(scenes.crashed, play)
+
+
 def test_json_of_several_lines_is_pasted_into_one() -> None:
     async def play(person: Acting) -> None:
         await person.press("f3", "n")
@@ -159,3 +175,16 @@ def test_chats_are_opened_renamed_and_deleted_in_the_engine(tmp_path: Path) -> N
                 await person.until(lambda: "Oslo" not in {each.title for each in host.board.all(Chat)})
 
     asyncio.run(asyncio.wait_for(main(), 60))
+
+
+def test_an_opened_call_names_who_decided_before_the_reason() -> None:
+    async def play(person: Acting) -> None:
+        trail = [Step(0, "the policy", "Asked: no rule"), Step(1, "you, in the terminal", "Denied: too dear")]
+        person.stage.board.put(scenes.call(20, "weather", "forecast", state="denied", trail=trail))
+        await person.until(lambda: any(row.call.id == "call:20" for row in person.app.query(CallRow)))
+        next(row for row in person.app.query(CallRow) if row.call.id == "call:20").action_open()
+        await person.press("end")
+        await person.sees("Asked by the policy: no rule")
+        await person.sees("Denied by you, in the terminal: too dear")
+
+    played(scenes.mid_turn, play)

@@ -15,7 +15,7 @@ from splice.host.terminal.asides import AskLine
 from splice.host.terminal.dialog import Choice, Dialog, para
 from splice.host.terminal.face import Face
 from splice.host.terminal.keys import bindings
-from splice.host.terminal.running import what_runs
+from splice.host.terminal.running import what_it_may, what_runs
 
 
 def add(app: Face, text: str = "") -> None:
@@ -68,8 +68,8 @@ class LookDialog(Dialog):
 
     def warnings(self) -> Iterable[Widget]:
         """Say what adding means, or why it cannot be."""
-        said = "It runs as you, with your files and network. It is started when it is needed, not now."
-        yield para(Content.styled(said, "$muted"))
+        did = "started" if not self._look.asked.is_remote else "connected"
+        yield para(Content.styled(f"{what_it_may(self._look.asked)} It is {did} when it is needed, not now.", "$muted"))
         problem = self._problem()
         if problem:
             yield para(self.face.line(f"{problem}.", "$error"))

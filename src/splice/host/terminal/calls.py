@@ -14,6 +14,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from splice.host.items import Block, Call, Server
+from splice.host.telling import decided
 from splice.host.terminal import drawn, pictures, words
 from splice.host.terminal.face import Face, face
 from splice.host.terminal.keys import bindings
@@ -159,7 +160,7 @@ class CallRow(Vertical, can_focus=True):
     def _lines(self, face_: Face) -> Iterator[Content]:
         call = self.call
         for step in call.trail:
-            yield drawn.row(("Why        ", "$muted"), face_.line(f"{step.what} by {step.who}"))
+            yield drawn.row(("Why        ", "$muted"), face_.line(decided(step.what, step.who)))
         if call.asked_arguments is not None:
             yield drawn.row(("Edited     ", "$wait"), face_.line(words.short(call.asked_arguments)))
         for name, value in words.members(call.arguments).items():

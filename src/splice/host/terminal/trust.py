@@ -15,7 +15,7 @@ from splice.host.terminal.asking import Asking
 from splice.host.terminal.dialog import Choice, para
 from splice.host.terminal.inputs import Options
 from splice.host.terminal.keys import bindings
-from splice.host.terminal.running import what_runs
+from splice.host.terminal.running import what_it_may, what_runs
 
 
 class TrustDialog(Asking[Trust]):
@@ -35,8 +35,8 @@ class TrustDialog(Asking[Trust]):
     def warnings(self) -> Iterable[Widget]:
         """Say what trusting means."""
         named = " was edited while Splice ran, maybe by a program." if self.asked.is_own else " names it."
-        does = "It gets what is said to it." if self.asked.is_remote else "It runs as you, with your files and network."
-        rest = f"{named} {does} Splice starts nothing before you say so, and asks again when a command changes."
+        rest = "Splice starts nothing before you say so, and asks again when a command changes."
+        rest = f"{named} {what_it_may(self.asked)} {rest}"
         yield para(drawn.row(self.face.line(self.asked.source, "bold"), (rest, "$muted")))
 
     def told(self) -> Iterable[Widget]:

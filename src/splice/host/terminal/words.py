@@ -10,6 +10,7 @@ import msgspec
 
 from splice.host.asked import Json
 from splice.host.items import Call, Chat, Message, Model, Server, Tool
+from splice.host.telling import decided
 from splice.host.text import parted
 
 STATES = {
@@ -120,7 +121,7 @@ def came(call: Call) -> str:
 
 def allowed(call: Call) -> str:
     """Say why a call was allowed or not: the last step of its trail."""
-    return f"{call.trail[-1].what} by {call.trail[-1].who}" if call.trail else ""
+    return decided(call.trail[-1].what, call.trail[-1].who) if call.trail else ""
 
 
 def command(server: Server | None, tool: str, arguments: Json) -> str:
