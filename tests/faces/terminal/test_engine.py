@@ -148,12 +148,16 @@ class Day:
         await self.person.until(lambda: len(self.person.app.screen_stack) == 1, "it stays")
         await self.over()
 
+    def rows(self, tool: str) -> list[CallRow]:
+        """List the calls of a tool, as they are drawn."""
+        return [row for row in self.person.app.query(CallRow) if row.call.tool == tool]
+
     async def one_is_cancelled(self) -> None:
         """Cancel a call that runs; what ran beside it is done."""
         await self.say("go")
         await self.person.until(lambda: self.states()[-2:] == ["running", "done"], "they do not run")
-        rows = [row for row in self.person.app.query(CallRow) if row.call.tool == "hang"]
-        rows[0].focus()
+        await self.person.until(lambda: self.rows("hang"), "it is not drawn")
+        self.rows("hang")[0].focus()
         await self.person.press("delete")
         await self.over()
         assert self.states()[-2:] == ["cancelled", "done"]
