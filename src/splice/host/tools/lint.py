@@ -145,7 +145,8 @@ def _findings(definition: Mapping[str, Any]) -> Iterator[Finding]:
 def _texts(definition: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield every text with its place. The names of properties are texts of the server, too."""
     keys = set[tuple[str, ...]]()
-    for path, value in leaves(definition):
+    for place, value in leaves(definition):
+        path = tuple(map(str, place))
         where = ".".join(path)
         if isinstance(value, str):
             yield where, value

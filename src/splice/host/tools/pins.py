@@ -133,7 +133,7 @@ def _words_of(written: Definition) -> frozenset[str]:
     """Collect the words of all texts, and the names of all properties."""
     texts = list[str]()
     for path, value in leaves(written):
-        texts += [name for before, name in pairwise(path) if before == "properties"]
+        texts += [str(name) for before, name in pairwise(path) if before == "properties"]
         if isinstance(value, str) and path[-1] not in ("name", "type", "$schema"):
             texts.append(value)
     return frozenset(terms(" ".join(texts)))

@@ -15,7 +15,8 @@ from splice.host.items import Change
 from splice.schema.schemas import is_array, is_object
 
 Sign: TypeAlias = Literal[" ", "-", "+"]
-Path: TypeAlias = tuple[str, ...]
+Path: TypeAlias = tuple[str | int, ...]
+"""Keys of objects, and places in lists: `"0"` is not 0."""
 
 MAX_CHANGES = 200
 """How many parts of one definition are shown; the rest is counted."""
@@ -40,7 +41,9 @@ def difference(before: Mapping[str, Any], after: Mapping[str, Any], budget: Budg
     budget = budget or Budget()
     old, new = (dict(leaves(each)) if each else {} for each in (before, after))
     changed = [path for path in {**new, **old} if _json(old.get(path, ...)) != _json(new.get(path, ...))]
-    changes = [Change(".".join(path), _words(old.get(path), new.get(path), budget)) for path in changed[:MAX_CHANGES]]
+    changes = [
+        Change(".".join(map(str, path)), _words(old.get(path), new.get(path), budget)) for path in changed[:MAX_CHANGES]
+    ]
     if len(changed) > MAX_CHANGES:
         changes.append(Change("", [("+", f"{len(changed) - MAX_CHANGES} more parts changed")]))
     return changes
@@ -53,7 +56,7 @@ def leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
             yield from leaves(inner, (*path, key))
     elif is_array(value) and any(isinstance(each, list | dict) for each in value):
         for number, inner in enumerate(value):
-            yield from leaves(inner, (*path, str(number)))
+            yield from leaves(inner, (*path, number))
     else:
         yield path, value
 
