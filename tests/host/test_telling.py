@@ -34,7 +34,12 @@ ROWS: list[tuple[str, dict[str, Any], str]] = [
     (
         "model",
         {"model": "demo", "stop": "endTurn", "seconds": 1, "calls": 0, "input_tokens": 5, "output_tokens": 6},
-        "demo answered in 1 s (endTurn): 5 tokens in and 6 out, 0 calls wanted.",
+        "demo answered in 1 s: 5 tokens in and 6 out.",
+    ),
+    (
+        "model",
+        {"model": "demo", "stop": "maxTokens", "calls": 2, "input_tokens": 5, "output_tokens": 6},
+        "demo answered (cut off at its limit): 5 tokens in and 6 out, 2 calls wanted.",
     ),
     ("model", {"failure": "login", "why": "The key is wrong."}, "the model gave no answer: The key is wrong."),
     ("rule", {"what": "s/*", "effect": "allow"}, "the rule allow s/* was made."),

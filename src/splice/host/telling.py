@@ -97,6 +97,7 @@ _ASKS = {
 }
 _ENDS = {"done": "was called", "failed": "failed", "crashed": "crashed", "timeout": "took too long"}
 _OUTCOMES = {"failed": "failed", "crashed": "crashed", "timeout": "too long", "cancelled": "cancelled"}
+_STOPS = {"endTurn": "", "toolUse": "", "stopSequence": "", "maxTokens": "cut off at its limit", "refusal": "refused"}
 _BROKEN = {"crash": "crashed", "fail": "failed", "fault": "failed"}
 """Kinds of what failed."""
 
@@ -295,7 +296,9 @@ def _model(facts: _Facts) -> _Row:
         return name, facts["why"], f"the model gave no answer{facts.after('why')}"
     tokens = f"{facts['input_tokens']} tokens in and {facts['output_tokens']} out"
     word = f"wants {calls}" if facts.number("calls") else "answered"
-    return name, word, f"{name} answered{_took(facts)} ({facts['stop']}): {tokens}, {calls} wanted"
+    wanted = f", {calls} wanted" if facts.number("calls") else ""
+    stop = _STOPS.get(facts["stop"], facts["stop"])
+    return name, word, f"{name} answered{_took(facts)}{stop and f' ({stop})'}: {tokens}{wanted}"
 
 
 def _rule(facts: _Facts) -> _Row:
