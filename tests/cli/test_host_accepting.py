@@ -7,7 +7,7 @@ import pytest
 
 from cli.conftest import Splice
 from cli.test_host_mcp import home
-from splice.cli import host_accepting
+from splice.cli import host_trusting
 from splice.cli.outcomes import DENIED, FAILED, OK, UNREACHABLE, USAGE
 from splice.cli.targets import this_splice
 
@@ -83,7 +83,7 @@ def test_all_of_a_server_is_accepted_as_it_was_shown_and_no_otherwise(splice: Sp
 
 
 def test_a_person_may_accept_at_the_terminal(splice: Splice, changed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(host_accepting, "has_terminal", lambda: True)
+    monkeypatch.setattr(host_trusting, "has_terminal", lambda: True)
     monkeypatch.setattr("click.confirm", lambda *_, **__: False)
     done = splice(*ACCEPT, "desk/sign")
     assert (done.code, done.out) == (DENIED, "")

@@ -77,6 +77,10 @@ ALLOWED = "A rule allows s/*"
 RULED = {"rule": "rule:1", "trail": ["the policy: Allowed: a rule allows s/*"]}
 SHORT: list[tuple[str, dict[str, Any], tuple[str, str, str], list[str]]] = [
     (
+        "call", {"tool": "add", "trail": ["the policy: Allowed: a rule allows x by you/*"]},
+        ("add", "A rule allows x by you/*", ""), [],
+    ),
+    (
         "call", {"tool": "add", "trail": ["the policy: Asked: no rule", f"{YOU}: Denied: too dear: no"]},
         ("add", "Denied by you, in the terminal: too dear: no", ""), ["you"],
     ),

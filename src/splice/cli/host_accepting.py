@@ -7,13 +7,12 @@ from hashlib import sha256
 import click
 import msgspec
 
-from splice.cli.asking import has_terminal
 from splice.cli.host_adding import debug_option
 from splice.cli.host_failing import Refused, print_json, warn
 from splice.cli.host_files import chosen, config_option, known, quoted
 from splice.cli.host_opening import connect, options_of, talk
-from splice.cli.host_trusting import LEAST_DIGITS, marked
-from splice.cli.outcomes import DENIED, FAILED, OK, USAGE
+from splice.cli.host_trusting import decide, marked
+from splice.cli.outcomes import FAILED, OK, USAGE
 from splice.host.asking.permissions import server_in, tool_of
 from splice.host.config.entries import Entry
 from splice.host.host import Host
@@ -109,14 +108,13 @@ class _Waiting:
 
 
 def _decide(waiting: _Waiting, yes: str | None) -> None:
-    """Let the user say yes, or take what the command line says. Raises `Refused`."""
-    attempt = f"splice host mcp accept {quoted(waiting.what)} --yes {waiting.fingerprint[:16]}"
-    if yes is not None:
-        if len(yes) < LEAST_DIGITS or not waiting.fingerprint.startswith(yes):
-            told = f"{one_line(waiting.what)} changed otherwise than what has this fingerprint"
-            raise Refused(DENIED, told, mend=f"look at it; at least {LEAST_DIGITS} digits are needed", attempt=attempt)
-        return
-    if not has_terminal():
-        raise Refused(DENIED, f"{one_line(waiting.what)} changed, and nobody is here to ask", attempt=attempt)
-    if not click.confirm("Accept it as it is now?", err=True):
-        raise Refused(DENIED, "it is not accepted, so the model does not get it")
+    what = one_line(waiting.what)
+    decide(
+        waiting.fingerprint,
+        yes,
+        attempt=f"splice host mcp accept {quoted(waiting.what)}",
+        other=f"{what} changed otherwise than what has this fingerprint",
+        waits=f"{what} changed",
+        question="Accept it as it is now?",
+        no="it is not accepted, so the model does not get it",
+    )

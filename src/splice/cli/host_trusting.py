@@ -82,18 +82,32 @@ def marked(words: Iterable[tuple[str, str]]) -> str:
     return " ".join(shown)
 
 
-def _decide(entry: Entry, yes: str | None) -> None:
-    """Let the user say yes, or take what the command line says. Raises `Refused`."""
-    attempt = f"splice host mcp trust {quoted(entry.name)} --yes {entry.fingerprint[:16]}"
+def decide(fingerprint: str, yes: str | None, *, attempt: str, other: str, waits: str, question: str, no: str) -> None:
+    """Let the user say yes to what has this fingerprint, or take what the command line says. Raises `Refused`.
+
+    `other` is said where it has another fingerprint, `waits` where nobody is here to ask, and `no` after a no.
+    """
+    attempt = f"{attempt} --yes {fingerprint[:16]}"
     if yes is not None:
-        if len(yes) < LEAST_DIGITS or not entry.fingerprint.startswith(yes):
-            told = f"{entry.name} has another command than the one of this fingerprint"
-            raise Refused(DENIED, told, mend=f"look at it; at least {LEAST_DIGITS} digits are needed", attempt=attempt)
+        if len(yes) < LEAST_DIGITS or not fingerprint.startswith(yes):
+            raise Refused(DENIED, other, mend=f"look at it; at least {LEAST_DIGITS} digits are needed", attempt=attempt)
         return
     if not has_terminal():
-        raise Refused(DENIED, f"{entry.name} is not trusted, and nobody is here to ask", attempt=attempt)
-    if not click.confirm("Trust this command?", err=True):
-        raise Refused(DENIED, f"{entry.name} is not trusted, so it is not started")
+        raise Refused(DENIED, f"{waits}, and nobody is here to ask", attempt=attempt)
+    if not click.confirm(question, err=True):
+        raise Refused(DENIED, no)
+
+
+def _decide(entry: Entry, yes: str | None) -> None:
+    decide(
+        entry.fingerprint,
+        yes,
+        attempt=f"splice host mcp trust {quoted(entry.name)}",
+        other=f"{entry.name} has another command than the one of this fingerprint",
+        waits=f"{entry.name} is not trusted",
+        question="Trust this command?",
+        no=f"{entry.name} is not trusted, so it is not started",
+    )
 
 
 def _said(entry: Entry, word: str, *, as_json: bool) -> int:

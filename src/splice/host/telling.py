@@ -157,7 +157,7 @@ def told(kind: str, given: Mapping[str, Json], turn: int = 0) -> Told:
         word=word[:1].upper() + word[1:],
         steps=steps,
         outcome=_BROKEN.get(kind) or _OUTCOMES.get(facts["state"], "failed" if "failure" in facts else ""),
-        ways=_ways(kind, given, steps),
+        ways=_ways(kind, given, trail),
     )
 
 
@@ -171,12 +171,13 @@ def who_of(by: By) -> str:
     return _WHO.get(by, f"the {by}")
 
 
-def _ways(kind: str, given: Mapping[str, Json], steps: Sequence[str]) -> list[str]:
+def _ways(kind: str, given: Mapping[str, Json], trail: Sequence[str]) -> list[str]:
     state, by = given.get("state"), given.get("by")
-    decided = (state, given.get("decision"), given.get("answer"), given.get("action"))
-    is_denied = any(each in _DENIED for each in decided) or given.get("given") is False
+    ends = (state, given.get("decision"), given.get("answer"), given.get("action"))
+    is_denied = any(each in _DENIED for each in ends) or given.get("given") is False
     is_ruled = by == "policy" or ("rule" in given and kind != "rule")
-    is_yours = by in ("terminal", "web") or (kind in _YOURS and not by) or any(" by you" in each for each in steps)
+    has_you = any(each.partition(": ")[0] in _WHO.values() for each in trail)
+    is_yours = by in ("terminal", "web") or (kind in _YOURS and not by) or has_you
     has_failed = kind in _BROKEN or "failure" in given or state in ("failed", "crashed", "timeout")
     found = {"you": is_yours, "rule": is_ruled and not is_denied, "denied": is_denied, "failed": has_failed}
     return [way for way, is_so in found.items() if is_so]
